@@ -7,7 +7,7 @@
 //!
 //! Round trip by round trip, the packets lost are held against the share `loss_bound` of those that
 //! were lost or acknowledged. What exceeds it adds up, what falls short of it is taken off, and once
-//! the sum exceeds two packets (one while a bound holds) the window carries too much: it falls to
+//! the sum exceeds two packets (half of one while a bound holds) the window carries too much: it falls to
 //! half of what was in flight, as Reno's does (`RFC 5681 §3.1` eq. 4), or to what arrived of it,
 //! whichever is less.
 //! That is a bound from then on. It rises by a packet per round trip, as Reno's window does (`RFC
@@ -35,8 +35,9 @@ parameters! {
 /// Packets lost beyond the share that are too many; as few may be chance.
 const EXCESS: f64 = 2.0;
 
-/// As many while losses bound the window already: chance is no longer the likelier cause.
-const EXCESS_BOUND: f64 = 1.0;
+/// As many while losses bound the window already: chance is no longer the likelier cause, and in flights of less
+/// than ten packets one loss acts, as it does on Reno's (`RFC 5681 §3.1`).
+const EXCESS_BOUND: f64 = 0.5;
 
 /// What is kept of the losses of late, and the bound.
 #[derive(Clone, Copy, PartialEq, Debug)]

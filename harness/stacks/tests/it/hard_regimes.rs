@@ -77,3 +77,39 @@ fn a_window_that_runs_away_ends_the_run() {
     assert!(matches!(stopped, RunError::Runaway(runaway) if runaway.packets > 20), "{stopped}");
     assert!(stopped.to_string().contains("more than max_packets_under_way = 20"), "{stopped}");
 }
+
+/// Windows of fifty flows that nothing bounds, on a path that holds 400 packets.
+#[test]
+fn fifty_flows_that_run_away_end_the_run() {
+    let _shared = crate::shared();
+    let text = format!(
+        "duration_s = 20\nmax_packets_under_way = 5000\n[dumbbell]\nrate_mbps = 100\nrtt_ms = 20\nbuffer_bdp = 1\n{FLOW}\
+         count = 50\nstagger_s = 0.02\n"
+    );
+    let scenario = Scenario::read("test", &text, Some("copa:profile=paper")).unwrap();
+    let stopped = Noq.run(&scenario, &mut |_| Ok(None), &|_| false).map(|_| ()).unwrap_err();
+    assert!(matches!(stopped, RunError::Runaway(runaway) if runaway.packets > 5000), "{stopped}");
+    let scenario = Scenario::read("test", &text, Some("copa")).unwrap();
+    assert!(Noq.run(&scenario, &mut |_| Ok(None), &|_| false).is_ok(), "losses bound its windows");
+}
+
+/// A hundred flows on a buffer that holds two packets of each (`RFC 9743 §5.1.3`).
+#[test]
+fn a_hundred_copa_flows_lose_at_most_twice_what_reno_loses() {
+    let _shared = crate::shared();
+    let text = format!(
+        "duration_s = 6\n[dumbbell]\nrate_mbps = 100\nrtt_ms = 20\nbuffer_bdp = 1\n{FLOW}count = 100\nstagger_s = 0.02\n"
+    );
+    let dropped = |stack: &dyn Stack, controller| {
+        let scenario = Scenario::read("test", &text, Some(controller)).unwrap();
+        let outcome = stack.run(&scenario, &mut |_| Ok(None), &|_| false).unwrap();
+        let sent: u64 = outcome.flows.iter().map(|flow| flow.packets_sent).sum();
+        outcome.queues[0].packets_dropped as f64 / sent as f64
+    };
+    let stacks: [&dyn Stack; 2] = [&Quinn, &Noq];
+    for stack in stacks {
+        let (copa, reno) = (dropped(stack, "copa"), dropped(stack, "reno"));
+        println!("{}: {copa:.4}, reno {reno:.4}", stack.name());
+        assert!(copa <= 2.0 * reno, "{}: {copa}, reno {reno}", stack.name());
+    }
+}
