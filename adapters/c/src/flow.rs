@@ -2,8 +2,8 @@
 
 use windlass_adapter::rfc9002::{self, LossRun, RttEstimator};
 use windlass_adapter::{
-    AckFrame, AckedPackets, FellBack, Flow, InFlight, LostPackets, OneWayWatch, default_pacing, one_way_delays, to_f64,
-    to_u64,
+    AckFrame, AckedPackets, FellBack, Flow, InFlight, LostPackets, OneWayWatch, default_pacing, one_way_delays,
+    send_quantum,
 };
 use windlass_controllers::Ecn;
 use windlass_controllers::event::{Delivery, PacketSent, RttSample, SpuriousLoss};
@@ -11,8 +11,8 @@ use windlass_controllers::{Algorithm, ConfiguredController, Event, EventKind, Ph
 
 use crate::abi::{self, Packet};
 
-/// The largest send quantum, bytes (`draft-ietf-ccwg-bbr §4.6.3`).
-const MAX_SEND_QUANTUM: u64 = 64 << 10;
+/// Datagrams that may leave at once where there is no rate (`RFC 9002 §7.7`).
+const BURST: u64 = 10;
 
 /// The longest RTT that is believed, a day: no path is longer, and what follows from a longer one is no rate.
 const LONGEST_RTT: u64 = 86_400_000_000_000;
@@ -310,7 +310,7 @@ impl<C: ConfiguredController> PathFlow<C> {
                 ssthresh: decision.ssthresh.unwrap_or(u64::MAX),
                 // 0 says that there is none.
                 pacing_rate: pacing_rate.map_or(0, |rate| rate.max(1)),
-                send_quantum: send_quantum(pacing_rate, self.mtu),
+                send_quantum: pacing_rate.map_or(BURST * u64::from(self.mtu), |rate| send_quantum(rate, self.mtu)),
                 wake_ns: decision.wake_at.map_or(u64::MAX, |at| at.0),
                 flags: shared | decided,
                 phase: match decision.phase {
@@ -328,17 +328,6 @@ impl<C: ConfiguredController> PathFlow<C> {
                 reserved: 0,
             }
         })
-    }
-}
-
-/// Bytes that may leave at once at `rate` bit/s: those of a millisecond, but two datagrams at least
-/// and 64 KiB at most (`draft-ietf-ccwg-bbr §4.6.3`). Without a rate, ten datagrams
-/// (`RFC 9002 §7.7`).
-fn send_quantum(rate: Option<u64>, mtu: u32) -> u64 {
-    let mtu = u64::from(mtu);
-    match rate {
-        Some(rate) => to_u64(to_f64(rate) / 8000.0).min(MAX_SEND_QUANTUM).max(2 * mtu),
-        None => 10 * mtu,
     }
 }
 

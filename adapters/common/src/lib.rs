@@ -47,7 +47,7 @@ pub use in_flight::InFlight;
 pub use log_writer::{LogFile, LogWriter, Report};
 pub use loss_episode::LossEpisode;
 pub use one_way_watch::{FellBack, OneWayWatch};
-pub use pacing::{default_pacing, longest_pacing_delay, spread, to_f64, to_u64, windows_per_rtt};
+pub use pacing::{default_pacing, longest_pacing_delay, send_quantum, spread, to_f64, to_u64, windows_per_rtt};
 pub use peer::Peer;
 #[cfg(feature = "qlog")]
 pub use qlog::{QlogRecorder, SharedTrace};

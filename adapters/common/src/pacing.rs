@@ -28,6 +28,16 @@ pub fn spread(cwnd: u64, windows: f64, smoothed: Span) -> Option<u64> {
     (smoothed > Span::ZERO).then(|| to_u64(windows * to_f64(cwnd) * 8e9 / to_f64(smoothed.0)))
 }
 
+/// The largest send quantum, bytes (`draft-ietf-ccwg-bbr §5.6.3`).
+const MAX_SEND_QUANTUM: u64 = 64 << 10;
+
+/// Bytes that may leave at once at `rate` bit/s, in datagrams of `mtu` bytes: those of a millisecond, but two
+/// datagrams at least and 64 KiB at most (`draft-ietf-ccwg-bbr §5.6.3`).
+#[must_use]
+pub fn send_quantum(rate: u64, mtu: u32) -> u64 {
+    to_u64(to_f64(rate) / 8000.0).min(MAX_SEND_QUANTUM).max(2 * u64::from(mtu))
+}
+
 /// Datagrams that a sender may let go at once without pacing (`RFC 9002 §7.7`, the initial window of §7.2).
 const BURST: u64 = 10;
 
@@ -76,6 +86,13 @@ mod tests {
         assert_eq!(default_pacing(&decision, Span::ZERO), None);
         decision.cwnd = u64::MAX;
         assert_eq!(default_pacing(&decision, Span(1)), Some(i64::MAX.cast_unsigned()));
+    }
+
+    #[test]
+    fn a_quantum_is_a_millisecond_within_limits() {
+        assert_eq!(send_quantum(80_000_000, 1200), 10_000);
+        assert_eq!(send_quantum(1_000, 1200), 2400);
+        assert_eq!(send_quantum(u64::MAX, 1200), 64 << 10);
     }
 
     #[test]

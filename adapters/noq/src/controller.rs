@@ -90,12 +90,14 @@ impl<C: ConfiguredController> congestion::Controller for Controller<C> {
     }
 
     /// The decision. The pacing rate, in bytes/s, drives noq's pacer; where none is decided it is that of the
-    /// window, as on every stack ([`windlass_adapter::default_pacing`]), once there is an RTT sample.
+    /// window, as on every stack ([`windlass_adapter::default_pacing`]), once there is an RTT sample. What leaves at
+    /// once is bounded where a rate is decided ([`windlass_adapter::send_quantum`]).
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
         self.flow().with_decision(|decision| {
             metrics.congestion_window = decision.cwnd.max(self.path.least_window());
             metrics.ssthresh = decision.ssthresh;
+            metrics.send_quantum = self.path.send_quantum();
             metrics.pacing_rate = self.path.pacing_rate().map(|bits| (bits / 8).max(1));
         });
         metrics

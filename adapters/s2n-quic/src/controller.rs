@@ -97,6 +97,8 @@ impl<C: ConfiguredController> CongestionController for Controller<C> {
         earliest_departure_time() -> Option<Timestamp> {
             if self.cached.pacing_blocked.get() { self.next_send_time() } else { None }
         }
+        /// Asked for each further segment of a batch; `None` where no rate was decided.
+        send_quantum() -> Option<usize> { self.path.borrow().send_quantum() }
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use s2n_quic::provider::congestion_controller::{RttEstimator, Timestamp};
-use windlass_adapter::{AckFrame, Flow, InFlight, rfc9002};
+use windlass_adapter::{AckFrame, Flow, InFlight, rfc9002, send_quantum};
 use windlass_controllers::event::{PacketSent, RttSample};
 use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Span, Time};
 
@@ -177,6 +177,12 @@ impl<C: ConfiguredController> Path<C> {
         cached.pacing_blocked.set(self.grouped | (self.sending.pacer.due() > now));
         cached.stale.set(self.grouped);
         cached.counts_only.set(self.plain & self.in_flight.counts_only());
+    }
+
+    /// Bytes that may leave at once; `None` where no rate was decided.
+    pub(crate) fn send_quantum(&self) -> Option<usize> {
+        let rate = self.flow()?.with_decision(|decision| decision.pacing_rate)?;
+        Some(send_quantum(rate, self.sending.mtu) as usize)
     }
 
     /// When the next packet may leave, if that is later.

@@ -162,14 +162,6 @@ fn a_stack_reports_deliveries_itself_or_each_packet_sent() {
 }
 
 #[test]
-fn a_quantum_is_a_millisecond_within_limits() {
-    assert_eq!(send_quantum(None, 1200), 12_000);
-    assert_eq!(send_quantum(Some(80_000_000), 1200), 10_000);
-    assert_eq!(send_quantum(Some(1_000), 1200), 2400);
-    assert_eq!(send_quantum(Some(u64::MAX), 1200), 64 << 10);
-}
-
-#[test]
 fn an_idle_period_ends_with_the_next_packet() {
     let (mut path, events) = path("reno", 0);
     let sent = |at: u64| abi::Sent { now_ns: at * MS, number: at, in_flight: 1000, bytes: 1000, flags: 0 };

@@ -8,7 +8,7 @@ use windlass_controllers::{ConfiguredController, Event, EventKind, Time};
 use super::clock::Clock;
 use super::number::Number;
 use super::rtt::Sampler;
-use crate::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, Silence, default_pacing};
+use crate::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, Silence, default_pacing, send_quantum};
 
 /// One path: a flow with the bookkeeping between its stack's calls and its events.
 ///
@@ -125,6 +125,12 @@ impl<C: ConfiguredController> PathFlow<C> {
     pub fn pacing_rate(&self) -> Option<u64> {
         let smoothed = self.rtt.sampled();
         self.flow.with_decision(|decision| decision.pacing_rate.or_else(|| default_pacing(decision, smoothed?)))
+    }
+
+    /// Bytes that may leave at once ([`send_quantum`]); `None` where no rate is decided.
+    #[must_use]
+    pub fn send_quantum(&self) -> Option<u64> {
+        self.flow.with_decision(|decision| decision.pacing_rate).map(|rate| send_quantum(rate, self.mtu))
     }
 
     /// `bytes` left, the last packet of them numbered `pn`. Whether they may be a bare ACK:

@@ -98,13 +98,15 @@ fn the_peers_ack_delay_is_part_of_the_probe_timeout() {
 /// noq's pacer wants bytes per second.
 #[test]
 fn the_pacing_rate_drives_the_pacer() {
-    let rate = |rate: f64| {
+    let metrics = |rate: f64| {
         let controller = Static::<FixedWindow>(fixed_window::Params { rate, ..Default::default() });
-        Factory::new(controller).unwrap().make(Instant::now(), 1200).metrics().pacing_rate
+        let metrics = Factory::new(controller).unwrap().make(Instant::now(), 1200).metrics();
+        (metrics.pacing_rate, metrics.send_quantum)
     };
-    assert_eq!(rate(8.0), Some(1_000_000));
-    assert_eq!(rate(0.000_001), Some(1), "never none");
-    assert_eq!(rate(0.0), None, "the pacer's own");
+    assert_eq!(metrics(80.0), (Some(10_000_000), Some(10_000)), "a millisecond's bytes at once");
+    assert_eq!(metrics(8.0), (Some(1_000_000), Some(2400)));
+    assert_eq!(metrics(0.000_001), (Some(1), Some(2400)), "never none");
+    assert_eq!(metrics(0.0), (None, None), "the pacer's own");
 }
 
 #[test]
