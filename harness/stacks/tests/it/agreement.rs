@@ -5,6 +5,7 @@
 use windlass_simulator::outcome::FlowOutcome;
 use windlass_simulator::scenario::{Builtin, Scenario};
 use windlass_simulator::sim;
+use windlass_stacks::noq::Noq;
 use windlass_stacks::quinn::Quinn;
 use windlass_stacks::stack::Stack;
 
@@ -127,4 +128,101 @@ fn bursts_explain_how_vegas_starts() {
     // Once it has got there, it stays where the simulator is.
     let last = |flow: &FlowOutcome| flow.series.cwnd_packets.last().copied().unwrap();
     assert_within(last(&paced.quinn) / last(&paced.sim), 0.01);
+}
+
+/// Paths that are hard for a controller: its name, the path, and of its flow (a stack's headers are 3 %) how many Mbit/s
+/// it gets at least in the simulator and on noq.
+const HARD: [(&str, &str, [f64; 2]); 9] = [
+    (
+        "copa",
+        "duration_s = 300\n\
+         [dumbbell]\nrate_mbps = 0.128\nrtt_ms = 100\nbuffer_packets = 50\n\
+         [[flow]]\n",
+        [0.11; 2],
+    ),
+    (
+        "copa",
+        "duration_s = 10\n\
+         [dumbbell]\nrate_mbps = 100\nrtt_ms = 20\nbuffer_bdp = 1\n\
+         [[flow]]\ncount = 10\nstagger_s = 0.02\n",
+        [90.0; 2],
+    ),
+    (
+        "bbr",
+        "duration_s = 60\n\
+         [dumbbell]\nrate_mbps = 100\nrtt_ms = 50\nbuffer_packets = 500\n\
+         [[dumbbell.change]]\nat_s = 10\nrate_mbps = 10\n\
+         [[flow]]\n",
+        [22.0; 2],
+    ),
+    (
+        "bbr",
+        "duration_s = 60\n\
+         [dumbbell]\nrate_mbps = 20\nrtt_ms = 50\nbuffer_bdp = 1\n\
+         [[dumbbell.fault]]\nkind = \"reordering\"\nat_s = 0.001\nfor_ms = 60000\npercent = 5\nby_ms = 10\n\
+         [[flow]]\n",
+        [17.0, 16.0],
+    ),
+    (
+        "cubic",
+        "duration_s = 0.1\n\
+         [dumbbell]\nrate_mbps = 10000\nrtt_ms = 0.05\nbuffer_packets = 250\n\
+         [[flow]]\n",
+        [9000.0; 2],
+    ),
+    (
+        "bbr",
+        "duration_s = 60\n\
+         [dumbbell]\nrate_mbps = 20\nrtt_ms = 20\nbuffer_bdp = 4\n\
+         [[dumbbell.change]]\nat_s = 10\ndelay_ms = 90\n\
+         [[dumbbell.fault]]\nkind = \"ce-storm\"\nat_s = 0.001\nfor_ms = 60000\npercent = 100\n\
+         [[flow]]\necn = true\n",
+        [14.5; 2],
+    ),
+    (
+        "bbr",
+        "duration_s = 60\n\
+         [dumbbell]\nrate_mbps = 20\nrtt_ms = 20\nbuffer_bdp = 4\nqueue = { kind = \"step\", threshold_packets = 5 }\n\
+         [[flow]]\necn = true\n\
+         [[flow]]\ncontroller = \"cubic\"\nstart_s = 2\n",
+        [5.0; 2],
+    ),
+    (
+        "copa",
+        "duration_s = 49\n\
+         [dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_packets = 81\n\
+         [[dumbbell.change]]\nat_s = 5\ndelay_ms = 980\n\
+         [[dumbbell.change]]\nat_s = 24\ndelay_ms = 20\n\
+         [[flow]]\n",
+        [10.0; 2],
+    ),
+    (
+        "nice",
+        "duration_s = 100\n\
+         [dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_bdp = 1\n\
+         [[dumbbell.change]]\nat_s = 10\ndelay_ms = 60\n\
+         [[dumbbell.change]]\nat_s = 13\ndelay_ms = 20\n\
+         [[flow]]\n",
+        [16.0; 2],
+    ),
+];
+
+/// A slow link, many flows, a bandwidth that falls, packets overtaken, a data centre, marks on every ACK, marks of a queue
+/// that another fills, paths that were longer for a while: noq is within a tenth of the simulator.
+#[test]
+fn noq_and_the_simulator_agree_where_it_is_hard() {
+    let _machine = crate::shared();
+    for (controller, text, least) in HARD {
+        let text = text.replacen("[[flow]]\n", "[[flow]]\ncontroller = \"under-test\"\n", 1);
+        let scenario = Scenario::read("hard", &text, Some(controller)).unwrap();
+        let goodput = |flows: &[FlowOutcome]| {
+            let tested = flows.iter().filter(|flow| flow.controller == controller);
+            tested.map(|flow| flow.goodput_mbps).sum::<f64>()
+        };
+        let sim = goodput(&sim::run(&scenario).unwrap().flows);
+        let noq = goodput(&Noq.run(&scenario, &mut |_| Ok(None), &|_| false).unwrap().flows);
+        println!("{controller}: {sim:.2}, noq {noq:.2}");
+        assert!(sim >= least[0] && noq >= least[1], "{controller}: {sim}, noq {noq}\n{text}");
+        assert_within(noq / sim, 0.1);
+    }
 }
