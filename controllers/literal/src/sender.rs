@@ -148,7 +148,7 @@ impl Sender {
             }
             Action::Mtu { bytes } => {
                 self.mtu = u64::from(bytes);
-                self.tell(EventKind::MtuUpdated(u32::from(bytes)));
+                self.emit(EventKind::MtuUpdated(u32::from(bytes)));
                 self.reference.on_mtu(self.now, self.mtu);
                 self.check("the datagram size")
             }
@@ -164,7 +164,7 @@ impl Sender {
         self.outstanding.range(..below).map(|(pn, _)| *pn).skip(skip).take(packets).collect()
     }
 
-    fn tell(&mut self, kind: EventKind) {
+    fn emit(&mut self, kind: EventKind) {
         self.flow.on_event(&Event::new(self.now, kind));
     }
 
@@ -200,7 +200,7 @@ impl Sender {
         let idle = self.now.since(self.last_sent_at);
         let pto = self.rtt.pto(rfc9002::DEFAULT_MAX_ACK_DELAY);
         if self.outstanding.is_empty() && self.next_pn > 0 && idle > pto {
-            self.tell(EventKind::IdleRestart(IdleRestart::new(idle, pto)));
+            self.emit(EventKind::IdleRestart(IdleRestart::new(idle, pto)));
             self.reference.on_idle(self.now, idle);
             self.check("an idle restart")?;
         }
@@ -213,7 +213,7 @@ impl Sender {
         let limited = last && self.has_room(self.mtu);
         if self.flow.wants_packet_sent() {
             let sent = PacketSent::new(bytes, in_flight).with_pn(Some(packet.pn)).with_app_limited(limited);
-            self.tell(EventKind::PacketSent(sent));
+            self.emit(EventKind::PacketSent(sent));
         }
         self.reference.on_packet_sent(&packet, in_flight, limited);
         self.check("a packet sent")
@@ -359,7 +359,7 @@ impl Sender {
         let after = left - bytes(acked);
         if acked.is_empty() {
             if let Some(measured) = measured.filter(|_| !congested) {
-                self.tell(EventKind::RttSampled(measured));
+                self.emit(EventKind::RttSampled(measured));
             }
             return;
         }
@@ -375,7 +375,7 @@ impl Sender {
         self.in_flight.acknowledged(now, after, Time::ZERO);
         self.in_flight.fill_delivery_rate(now, &mut event, app_limited);
         self.latest = Some((now, event));
-        self.tell(EventKind::PacketsAcked(event));
+        self.emit(EventKind::PacketsAcked(event));
     }
 
     /// Whether `lost` span persistent congestion, as the simulator's sender finds it.
@@ -408,7 +408,7 @@ impl Sender {
         }
         if before > 0 && self.episode.outstanding.is_empty() {
             let newest_sent_at = self.episode.newest_sent_at;
-            self.tell(EventKind::SpuriousLoss(SpuriousLoss::new(newest_sent_at)));
+            self.emit(EventKind::SpuriousLoss(SpuriousLoss::new(newest_sent_at)));
             self.reference.on_spurious_loss(self.now, newest_sent_at);
             self.check("a spurious loss")?;
         }

@@ -33,7 +33,10 @@ impl Bbr {
     pub(super) fn set_pacing_rate_with_gain(&mut self, pacing_gain: f64) {
         // §5.6.2 "rate = pacing_gain * bw * (100 - BBR.PacingMarginPercent) / 100", 1 percent.
         let margin = if self.changes.has("no margin") { 1.0 } else { 0.99 };
-        let rate = pacing_gain * self.bw * margin;
+        let mut rate = pacing_gain * self.bw * margin;
+        if self.changes.has("a packet a second") {
+            rate = rate.max(self.smss);
+        }
         // §5.6.2 "if (BBR.full_bw_reached || rate > C.pacing_rate) C.pacing_rate = rate".
         if self.full_bw_reached || rate > self.pacing_rate {
             self.pacing_rate = rate;
@@ -59,7 +62,11 @@ impl Bbr {
     /// §5.6.4.2 BDPMultiple(gain).
     fn bdp_multiple(&self, gain: f64) -> f64 {
         // §5.6.4.2 "if (BBR.min_rtt == Infinity) return C.InitialCwnd /* no valid RTT samples yet */".
-        if self.min_rtt == INFINITY { self.initial_cwnd } else { gain * self.bw * self.min_rtt }
+        if self.min_rtt == INFINITY { self.initial_cwnd } else { gain * self.bdp_of(self.bw) }
+    }
+
+    pub(super) fn bdp_of(&self, bw: f64) -> f64 {
+        if self.min_rtt == INFINITY { self.initial_cwnd } else { bw * self.min_rtt }
     }
 
     /// §5.6.4.2 QuantizationBudget(inflight_cap).
@@ -106,7 +113,8 @@ impl Bbr {
 
     /// §5.6.4.5 ProbeRTTCwnd(): "max(BDPMultiple(BBR.bw, BBR.ProbeRTTCwndGain), BBR.MinPipeCwnd)".
     pub(super) fn probe_rtt_cwnd(&self) -> f64 {
-        self.bdp_multiple(0.5).max(self.min_pipe_cwnd())
+        let bdp = if self.changes.has("at entry") { 0.5 * self.probe_rtt_bdp } else { self.bdp_multiple(0.5) };
+        bdp.max(self.min_pipe_cwnd())
     }
 
     /// §5.6.4.7 BoundCwndForModel().

@@ -27,7 +27,35 @@ pub(crate) const SCHEME: Scheme = Scheme {
             section: "draft-ietf-ccwg-bbr §5.5.9",
             says: "the window of extra_acked becomes ten rounds once the pipe is full",
             ours: "of which those of Startup are forgotten",
-            status: Status::Fault,
+            status: Status::Told,
+        },
+        Reading {
+            change: "reported pauses",
+            section: "draft-ietf-ccwg-bbr §5.4.1",
+            says: "a packet that leaves with nothing in flight after there was nothing to send restarts from idle",
+            ours: "after more than a probe timeout, which is when adapters report a pause",
+            status: Status::Told,
+        },
+        Reading {
+            change: "pairs of rounds",
+            section: "draft-ietf-ccwg-bbr §5.5.9",
+            says: "extra_acked is the most of the latest ten rounds",
+            ours: "of the latest five pairs of rounds, the one under way among them",
+            status: Status::Told,
+        },
+        Reading {
+            change: "a packet a second",
+            section: "draft-ietf-ccwg-bbr §5.6.2",
+            says: "the pacing rate is the gain times the bandwidth",
+            ours: "a packet a second at least",
+            status: Status::Told,
+        },
+        Reading {
+            change: "at entry",
+            section: "draft-ietf-ccwg-bbr §5.6.4.5",
+            says: "ProbeRTT's window is half of what bandwidth and minimum RTT are then",
+            ours: "of what they were when it began, by the latest round's bandwidth (docs/bbr-draft.md)",
+            status: Status::Told,
         },
     ],
     mutants: &[
@@ -108,8 +136,12 @@ struct Bbr {
     probe_rtt_expired: bool,
     probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
+    /// For the reading "at entry".
+    probe_rtt_bdp: f64,
     extra_acked: f64,
     extra_acked_filter: Vec<(u64, f64)>,
+    /// The round of the oldest in it, for the reading "pairs of rounds".
+    extra_acked_since: u64,
     extra_acked_interval_start: Time,
     extra_acked_delivered: f64,
     full_bw: f64,
@@ -186,8 +218,10 @@ impl Bbr {
             probe_rtt_expired: false,
             probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
+            probe_rtt_bdp: 0.0,
             extra_acked: 0.0,
             extra_acked_filter: Vec::new(),
+            extra_acked_since: 0,
             extra_acked_interval_start: path.now,
             extra_acked_delivered: 0.0,
             full_bw: 0.0,
@@ -232,7 +266,9 @@ impl Bbr {
 
     /// A comparison that rounding decides ends the history.
     fn near(&mut self, one: f64, other: f64) {
-        self.undecided |= one > 0.0 && (one - other).abs() <= 2e-4 * one.abs().min(other.abs());
+        // Ours counts bandwidths in whole bytes a second.
+        let rounding = 2e-4 + 2.0 / self.bw.max(1.0);
+        self.undecided |= one > 0.0 && (one - other).abs() <= rounding * one.abs().min(other.abs());
     }
 
     fn is_in_a_probe_bw_state(&self) -> bool {
@@ -282,7 +318,9 @@ impl Reference for Bbr {
     fn on_packet_sent(&mut self, packet: &Packet, in_flight: u64, _app_limited: bool) {
         self.now = packet.sent_at;
         // §5.2.2 OnTransmit(): HandleRestartFromIdle(), "before sending a packet" (§5.4.1).
-        self.handle_restart_from_idle();
+        if !self.changes.has("reported pauses") {
+            self.handle_restart_from_idle();
+        }
         self.c.on_packet_sent(packet, in_flight);
         self.cwnd_limited[0] |= in_flight as f64 + self.smss > self.cwnd;
     }
@@ -348,6 +386,9 @@ impl Reference for Bbr {
 
     fn on_idle(&mut self, now: Time, _idle: Span) {
         self.now = now;
+        if self.changes.has("reported pauses") {
+            self.handle_restart_from_idle();
+        }
     }
 
     fn on_mtu(&mut self, now: Time, bytes: u64) {
@@ -367,7 +408,7 @@ impl Reference for Bbr {
             pacing: Some(self.pacing_rate * 8.0),
             undecided: self.undecided,
             // Ours counts bandwidths in whole bytes a second.
-            rounding: 1e-4,
+            rounding: 2e-4 + 2.0 / self.bw.max(1.0),
             variables: vec![
                 ("state", f64::from(self.state as u8)),
                 ("round", self.round_count as f64),

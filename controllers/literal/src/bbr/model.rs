@@ -65,8 +65,14 @@ impl Bbr {
         let filter_len = if self.full_bw_reached { 10 } else { 1 };
         if !self.full_bw_reached && self.changes.has("emptied in Startup") {
             self.extra_acked_filter.retain(|(at, _)| *at == self.round_count);
+            self.extra_acked_since = self.round_count;
         }
         self.extra_acked = update_windowed_max(&mut self.extra_acked_filter, extra, self.round_count, filter_len);
+        if self.changes.has("pairs of rounds") {
+            let pair = |round: u64| round.saturating_sub(self.extra_acked_since) / 2;
+            let recent = self.extra_acked_filter.iter().filter(|(at, _)| pair(*at) + 5 > pair(self.round_count));
+            self.extra_acked = recent.map(|(_, extra)| *extra).fold(0.0, f64::max);
+        }
     }
 
     /// §5.5.10.3 UpdateLatestDeliverySignals().
@@ -236,6 +242,10 @@ impl Bbr {
         // §5.3.4.3 "BBR.probe_rtt_expired = Now() > BBR.probe_rtt_min_stamp + BBR.ProbeRTTInterval", 5 seconds.
         self.probe_rtt_expired =
             self.probe_rtt_min_stamp.is_some_and(|stamp| self.now > stamp + Span::from_millis(5000));
+        if self.probe_rtt_expired && self.state != State::ProbeRtt {
+            let latest = if self.bw_latest > 0.0 { self.bw_latest } else { INFINITY };
+            self.probe_rtt_bdp = self.bdp_of(self.bw.min(latest));
+        }
         // §5.3.4.3 "if (RS.rtt >= 0 && (RS.rtt < BBR.probe_rtt_min_delay || BBR.probe_rtt_expired))".
         if let Some(rtt) = self.c.rs.rtt
             && (rtt < self.probe_rtt_min_delay || self.probe_rtt_expired)

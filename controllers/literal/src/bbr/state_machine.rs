@@ -286,7 +286,8 @@ impl Bbr {
     /// §5.4.1 HandleRestartFromIdle().
     pub(super) fn handle_restart_from_idle(&mut self) {
         // §5.4.1 "if (C.inflight == 0 && C.app_limited) BBR.idle_restart = true; BBR.extra_acked_interval_start = Now()".
-        if self.c.inflight != 0.0 || self.c.app_limited == 0.0 || self.changes.has("idle keeps a round") {
+        let limited = self.c.app_limited != 0.0 || self.changes.has("reported pauses");
+        if self.c.inflight != 0.0 || !limited || self.changes.has("idle keeps a round") {
             return;
         }
         self.idle_restart = true;
