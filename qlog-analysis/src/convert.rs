@@ -13,9 +13,11 @@ use windlass_qlog::Profile;
 
 use crate::connections::MAX_CONNECTIONS;
 use crate::lint::names;
-use crate::model::{Batch, ClockFaults, SchemaVersion};
+use crate::metrics::paths::Paths;
+use crate::model::{Batch, ClockFaults, Event, SchemaVersion};
 use crate::read::block::{Block, Piece};
 use crate::read::clock::Clock;
+use crate::read::encoding::Encoding;
 use crate::read::{Options, ReadError, UnitSource, read, sequence, twice};
 
 mod acks;
@@ -132,19 +134,22 @@ impl Omitted {
     }
 }
 
-/// Says how many traces are in some files.
+/// Says how many traces come of some files. For qvis, which knows one sequence of packet numbers, each path of multipath
+/// QUIC becomes a trace.
 ///
 /// # Errors
 /// If one cannot be read.
-pub fn count(sources: &[&dyn Source]) -> Result<usize, ConvertError> {
-    Ok(surveys(sources, UnitSource::default())?.iter().map(|survey| survey.traces.len()).sum())
+pub fn count(sources: &[&dyn Source], profile: Profile) -> Result<usize, ConvertError> {
+    let target = Target { profile, ..Target::default() };
+    Ok(surveys(sources, target)?.iter().map(|survey| survey.traces.len()).sum())
 }
 
-fn surveys(sources: &[&dyn Source], units: UnitSource) -> Result<Vec<Survey>, ConvertError> {
+fn surveys(sources: &[&dyn Source], target: Target) -> Result<Vec<Survey>, ConvertError> {
     let one = |(source_index, source): (usize, &&dyn Source)| {
-        let options = Options { jobs: 1, units, ..Options::default() };
+        let options = Options { jobs: 1, units: target.units, ..Options::default() };
         let open = || source.open().map_err(ReadError::from);
-        let found = twice(open, &options, survey);
+        let by_path = target.profile == Profile::Qvis;
+        let found = twice(open, &options, |input, options| survey(input, options, by_path));
         found.map_err(|error| ConvertError::Read { source_index, error })
     };
     sources.iter().enumerate().map(one).collect()
@@ -156,7 +161,7 @@ fn surveys(sources: &[&dyn Source], units: UnitSource) -> Result<Vec<Survey>, Co
 /// If a source cannot be read, the output cannot be written, or the framing cannot hold all
 /// traces.
 pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> Result<Converted, ConvertError> {
-    let surveys = surveys(sources, target.units)?;
+    let surveys = surveys(sources, target)?;
     let traces: usize = surveys.iter().map(|survey| survey.traces.len()).sum();
     match target.only {
         Some(asked) if asked >= traces => return Err(ConvertError::NoTrace { asked, traces }),
@@ -242,6 +247,10 @@ struct Current<'a> {
     latest: i64,
     /// The clocks of its connections, as they are written.
     clocks: HashMap<Vec<u8>, Clock>,
+    /// The paths of each connection, where only one is wanted.
+    paths: HashMap<String, Paths>,
+    /// Of its events, what the model does not bring into the form of ours.
+    encoding: Encoding,
     /// Subtracted from all times, ns.
     origin: i64,
     drawn: bool,
@@ -249,30 +258,51 @@ struct Current<'a> {
 
 impl<'a> File<'a, '_> {
     fn convert(&mut self, source: &dyn Source) -> Result<(), Stop> {
+        let survey = self.survey;
+        if survey.traces.iter().any(|surveyed| surveyed.path.is_some()) {
+            // The file is read for each trace, since paths take turns in it.
+            for (at, surveyed) in survey.traces.iter().enumerate() {
+                if !self.wants(at) {
+                    continue;
+                }
+                self.pass(source, surveyed.is_modelled(), &|index| (index == surveyed.index).then_some(at))?;
+            }
+        } else {
+            self.pass(source, survey.traces.iter().any(Surveyed::is_modelled), &|index| Some(index as usize))?;
+        }
+        self.go_to(survey.traces.len())?;
+        Ok(())
+    }
+
+    /// Reads the file once; `at` is the place of each of its traces among those that are written.
+    fn pass(
+        &mut self,
+        source: &dyn Source,
+        through_model: bool,
+        at: &dyn Fn(u32) -> Option<usize>,
+    ) -> Result<(), Stop> {
         let input = source.open().map_err(ReadError::Io)?;
         let mut failed = None;
-        let through_model = self.survey.traces.iter().any(Surveyed::is_modelled);
         let result = if through_model {
             let headers = self.survey.headers.clone();
             let options = Options { jobs: 1, units: self.target.units, headers, ..Options::default() };
             read(input, &options, &mut |trace, batch| {
-                self.batch(trace.index as usize, &batch).map_err(|error| stop(error, &mut failed))
+                let Some(index) = at(trace.index) else { return Ok(()) };
+                self.batch(index, &batch).map_err(|error| stop(error, &mut failed))
             })
             .map(drop)
         } else {
-            sequence::split(input, &mut |piece| match piece {
-                Piece::Block(block) => self.block(&block).map_err(|error| stop(error, &mut failed)),
-                Piece::Framing(_) | Piece::Header { .. } | Piece::Document => Ok(()),
+            sequence::split(input, &mut |piece| {
+                let Piece::Block(block) = piece else { return Ok(()) };
+                let Some(index) = at(block.trace) else { return Ok(()) };
+                self.block(index, &block).map_err(|error| stop(error, &mut failed))
             })
             .map(drop)
         };
         if let Some(error) = failed {
             return Err(Stop::Write(error));
         }
-        result?;
-        let last = self.survey.traces.len();
-        self.go_to(last)?;
-        Ok(())
+        Ok(result?)
     }
 
     /// Ends the present trace and begins those up to `index`; says whether that one is
@@ -308,6 +338,8 @@ impl<'a> File<'a, '_> {
                     writer: model::Writer::new(surveyed.trace.schema_version == SchemaVersion::Netlog),
                     latest: 0,
                     clocks: HashMap::new(),
+                    paths: HashMap::new(),
+                    encoding: if surveyed.is_modelled() { Encoding::default() } else { surveyed.encoding.clone() },
                     origin: header::origin(surveyed, self.target.profile),
                     drawn: false,
                 });
@@ -321,19 +353,19 @@ impl<'a> File<'a, '_> {
         self.only.is_none_or(|only| only == Some(index))
     }
 
-    fn block(&mut self, block: &Block) -> io::Result<()> {
-        if !self.go_to(block.trace as usize)? {
+    fn block(&mut self, index: usize, block: &Block) -> io::Result<()> {
+        if !self.go_to(index)? {
             return Ok(());
         }
         for (_, text) in block.records() {
             let Some(current) = &mut self.at else { return Ok(()) };
-            let raw = event::read(text, &current.surveyed.encoding);
+            let raw = event::read(text, &current.encoding);
             let (Ok(raw), true) = (raw, self.target.framing == OutputFraming::Sequence || text != b"{}") else {
                 self.done.bad_records += 1;
                 continue;
             };
             let mut time = raw.time;
-            if current.surveyed.encoding.delta {
+            if current.encoding.delta {
                 time = current.latest.saturating_add(time);
                 current.latest = time;
             }
@@ -351,17 +383,28 @@ impl<'a> File<'a, '_> {
     }
 
     fn batch(&mut self, index: usize, batch: &Batch) -> io::Result<()> {
-        self.done.bad_records += batch.bad_records;
+        // What belongs to no path stands in the trace of the first.
+        let source = self.survey.traces[index].index;
+        let first = self.survey.traces[..index].iter().all(|before| before.index != source);
+        self.done.bad_records += if first { batch.bad_records } else { 0 };
         if !self.go_to(index)? {
             return Ok(());
         }
-        for (&name, &count) in &batch.unknown {
+        for (&name, &count) in batch.unknown.iter().filter(|_| first) {
             *self.omitted.0.entry(format!("fields {}", batch.name(name))).or_default() += count;
         }
         let mut events = Vec::new();
         for event in &batch.events {
             let Some(current) = &mut self.at else { return Ok(()) };
-            current.writer.events(batch, event, self.omitted, &mut |name, group, data| {
+            let mut of = None;
+            if let Some(wanted) = current.surveyed.path {
+                let path = path_of(&mut current.paths, batch, event);
+                if path.is_none() && !first {
+                    continue;
+                }
+                of = Some((wanted, path.is_none_or(|path| path == wanted)));
+            }
+            current.writer.events(batch, event, of, self.omitted, &mut |name, group, data| {
                 events.push((name.to_owned(), group.map(<[u8]>::to_vec), data.to_vec()));
             });
             for (name, group, data) in events.drain(..) {
@@ -399,7 +442,7 @@ impl<'a> File<'a, '_> {
             data::losses(&mut data);
         }
         if ietf_space == "quic" {
-            data::to_ietf(ietf_kind, &mut data, current.surveyed.trace.schema_version, &current.surveyed.encoding);
+            data::to_ietf(ietf_kind, &mut data, current.surveyed.trace.schema_version, &current.encoding);
             if self.target.profile == Profile::Qvis {
                 if !data::to_v03(ietf_kind, &mut data, self.omitted) {
                     return Ok(());
@@ -437,6 +480,15 @@ impl<'a> File<'a, '_> {
         self.done.events += 1;
         self.sink.event(named.time.saturating_sub(current.origin), body)
     }
+}
+
+/// The path that an event belongs to, of those of its connection.
+fn path_of(paths: &mut HashMap<String, Paths>, batch: &Batch, event: &Event) -> Option<u32> {
+    let group = batch.name(event.group);
+    if !paths.contains_key(group) && paths.len() < MAX_CONNECTIONS {
+        paths.insert(group.to_owned(), Paths::default());
+    }
+    paths.get_mut(group)?.on_event(batch, event)
 }
 
 /// Notes why a visit stopped.

@@ -27,6 +27,17 @@ pub struct Malformed {
 
 type Result<T> = std::result::Result<T, Malformed>;
 
+/// What ends a number or a literal.
+const ENDS_BARE: [bool; 256] = {
+    let mut ends = [false; 256];
+    let mut rest: &[u8] = b",}] \n\r\t:\"{[";
+    while let [byte, tail @ ..] = rest {
+        ends[*byte as usize] = true;
+        rest = tail;
+    }
+    ends
+};
+
 /// A place in a JSON text.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
@@ -159,10 +170,8 @@ impl<'a> Cursor<'a> {
         let start = self.at;
         let mut escaped = false;
         loop {
-            // Keys and names are short: a vector search pays only on long ones.
             let rest = &self.text[self.at..];
-            let near = rest.iter().take(16).position(|&byte| byte == b'"' || byte == b'\\');
-            let Some(found) = near.or_else(|| memchr2(b'"', b'\\', rest)) else {
+            let Some(found) = quote_or_escape(rest) else {
                 self.at = self.text.len();
                 return self.expected("the end of a string");
             };
@@ -262,12 +271,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     fn bare(&mut self) -> &'a [u8] {
         let rest = &self.text[self.at..];
-        let length = rest
-            .iter()
-            .position(|byte| {
-                matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t' | b':' | b'"' | b'{' | b'[')
-            })
-            .unwrap_or(rest.len());
+        let length = rest.iter().position(|&byte| ENDS_BARE[usize::from(byte)]).unwrap_or(rest.len());
         self.at += length;
         &rest[..length]
     }
@@ -292,6 +296,31 @@ impl<'a> Cursor<'a> {
             None => self.expected("a value"),
         }
     }
+}
+
+/// Where the first quote or backslash is. Keys and names are short: a vector search pays only on long ones.
+#[inline]
+fn quote_or_escape(text: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    // The lowest high bit that is set is that of the first byte equal to `byte`.
+    let is = |word: u64, byte: u8| {
+        let other = word ^ (ONES * u64::from(byte));
+        other.wrapping_sub(ONES) & !other & (ONES << 7)
+    };
+    let mut at = 0;
+    while at < 16 {
+        let Some(word) = text[at..].first_chunk::<8>() else {
+            let rest = text[at..].iter().position(|&byte| byte == b'"' || byte == b'\\');
+            return rest.map(|found| at + found);
+        };
+        let word = u64::from_le_bytes(*word);
+        let found = is(word, b'"') | is(word, b'\\');
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    memchr2(b'"', b'\\', &text[at..]).map(|found| at + found)
 }
 
 #[cfg(test)]

@@ -60,6 +60,10 @@ pub struct Batch {
     pub quic_version: Option<Name>,
     /// Addresses of the other end, where events tell one that was not told just before.
     pub peers: Vec<Peer>,
+    /// Whether any is said to be on another path than 0.
+    pub on_paths: bool,
+    /// Places of losses among the events that do not say which path they are on.
+    pub pathless: Vec<u32>,
     /// The texts that names stand for.
     pub names: Names,
     /// What was not understood: names of fields, how often each was met.

@@ -117,7 +117,11 @@ impl Summary {
             let units = trace.units.named().map(|(values, unit)| {
                 format!("its {values} are in {unit} by its events, and read as such (--units declared takes its word)")
             });
-            doubts.extend(units.chain(trace.clock.doubts()).map(|doubt| format!("{which}{doubt}")));
+            let losses = Some(trace.pathless_losses).filter(|&losses| losses > 0);
+            let losses = losses.map(|losses| {
+                format!("{losses} losses do not say which of its paths they are on, and count as those of path 0")
+            });
+            doubts.extend(units.chain(losses).chain(trace.clock.doubts()).map(|doubt| format!("{which}{doubt}")));
         }
         if self.unfollowed > 0 {
             let (most, events) = (crate::connections::MAX_CONNECTIONS, self.unfollowed);

@@ -217,9 +217,12 @@ fn frame_to_ietf(frame: &mut Node<'_>, encoding: &Encoding) {
             length_in(frame, "length");
         }
         b"padding" => length_in(frame, "payload_length"),
-        b"ack" => {
+        b"ack" | b"path_ack" | b"ack_mp" | b"mp_ack" => {
             frame.rename("ack_ranges", "acked_ranges");
             if let Some(Node::Array(ranges)) = frame.get_mut("acked_ranges") {
+                if encoding.half_open {
+                    ranges.iter_mut().for_each(closed);
+                }
                 ranges.iter_mut().for_each(one_or_two);
             }
         }
@@ -243,6 +246,16 @@ fn length_in(frame: &mut Node<'_>, key: &'static str) {
     } else {
         frame.take("raw");
         frame.replace("length", "raw", Node::Object(vec![(Cow::Borrowed(key.as_bytes()), length)]));
+    }
+}
+
+/// A range that ends before its second number ends with it.
+fn closed(range: &mut Node<'_>) {
+    if let Node::Array(ends) = range
+        && let [low, high] = &mut ends[..]
+        && let (Some(first), Some(end)) = (low.whole(), high.whole())
+    {
+        *high = Node::number(end.saturating_sub(1).max(first));
     }
 }
 

@@ -22,10 +22,9 @@ pub(super) fn read<'a>(text: &'a [u8], encoding: &Encoding) -> Result<RawEvent<'
     let mut time = None;
     let mut parts: [&[u8]; 3] = [b"", b"", b""];
     let mut event = RawEvent { time: 0, name: String::new(), group: None, data: b"{}", rest: Vec::new() };
-    let places = encoding.time_places;
     let mut take = |role: Role, key: &'a [u8], value: &mut Cursor<'a>| -> Result<(), Malformed> {
         match role {
-            Role::Time => time = value.decimal()?.and_then(|time| time.scaled(places)),
+            Role::Time => time = value.decimal()?.and_then(|time| encoding.time(time)),
             Role::Category => parts[0] = value.word()?.unwrap_or_default(),
             Role::Type if key == b"name" => parts[2] = value.word()?.unwrap_or_default(),
             Role::Type => parts[1] = value.word()?.unwrap_or_default(),

@@ -42,8 +42,23 @@ impl Writer {
     }
 
     /// Hands over the events that say what `event` says, each as its name, connection and
-    /// data.
-    pub(super) fn events(&mut self, batch: &Batch, event: &Event, omitted: &mut Omitted, emit: &mut EmitEvent<'_>) {
+    /// data; of one path alone if that is named, with whether the event belongs to it: ACKs of its packets may arrive on
+    /// another.
+    pub(super) fn events(
+        &mut self,
+        batch: &Batch,
+        event: &Event,
+        of: Option<(u32, bool)>,
+        omitted: &mut Omitted,
+        emit: &mut EmitEvent<'_>,
+    ) {
+        if let Some((path, false)) = of {
+            let EventKind::PacketReceived(index) = event.kind else { return };
+            if batch.path_acks_of(&batch.packets[index as usize]).iter().all(|ack| ack.path != path) {
+                return;
+            }
+            omitted.add("separate paths: a packet that arrived on another stands in both traces for its ACK");
+        }
         let group = match batch.name(event.group) {
             "" => None,
             group => Some(super::survey::group_text(group)),
@@ -54,7 +69,7 @@ impl Writer {
             | EventKind::PacketReceived(index)
             | EventKind::PacketLost(index)
             | EventKind::PacketDropped(index) => {
-                packet(&batch.packets[index as usize], batch, &mut data);
+                packet(&batch.packets[index as usize], batch, of, &mut data);
                 match event.kind {
                     EventKind::PacketSent(_) => "quic:packet_sent",
                     EventKind::PacketReceived(_) => "quic:packet_received",
@@ -246,9 +261,12 @@ impl Object {
 }
 
 /// Frame types that are written with their fields, and padding, whose length is not kept.
-const WRITTEN: [&str; 9] = [
+const WRITTEN: [&str; 12] = [
     "padding",
     "ack",
+    "path_ack",
+    "ack_mp",
+    "mp_ack",
     "stream",
     "max_data",
     "max_stream_data",
@@ -274,7 +292,30 @@ fn flow_control(limit: &FlowControl) -> String {
     String::from_utf8_lossy(frame.close()).into_owned()
 }
 
-fn packet(packet: &Packet, batch: &Batch, data: &mut Object) {
+/// An ACK frame; of one path's packets if it names that.
+fn ack(packet: &Packet, path: Option<u32>, ranges: &[(u64, u64)]) -> String {
+    let mut ack = Object::default();
+    ack.text("frame_type", if path.is_some() { "path_ack" } else { "ack" });
+    if let Some(path) = path {
+        ack.number("path_id", path.into());
+    }
+    if let Some(delay) = packet.ack_delay {
+        ack.delay("ack_delay", delay);
+    }
+    let ranges = ranges.iter();
+    let ranges: Vec<String> =
+        ranges.map(|&(low, high)| if low == high { format!("[{low}]") } else { format!("[{low},{high}]") }).collect();
+    if !ranges.is_empty() {
+        ack.raw("acked_ranges", &format!("[{}]", ranges.join(",")));
+    }
+    if let Some(ce) = packet.ce {
+        ack.number("ce", ce);
+    }
+    String::from_utf8_lossy(ack.close()).into_owned()
+}
+
+/// A packet; of one path alone if that is named, with whether the packet is on it.
+fn packet(packet: &Packet, batch: &Batch, of: Option<(u32, bool)>, data: &mut Object) {
     let mut header = Object::default();
     // A packet of a known type would have to have its number.
     if packet.number.is_none() {
@@ -290,25 +331,19 @@ fn packet(packet: &Packet, batch: &Batch, data: &mut Object) {
         data.raw("raw", &format!("{{\"length\":{bytes}}}"));
     }
     let mut frames: Vec<String> = Vec::new();
-    if packet.acks {
-        let mut ack = Object::default();
-        ack.text("frame_type", "ack");
-        if let Some(delay) = packet.ack_delay {
-            ack.delay("ack_delay", delay);
-        }
-        let ranges = batch.ranges_of(packet).iter();
-        let ranges: Vec<String> = ranges
-            .map(|&(low, high)| if low == high { format!("[{low}]") } else { format!("[{low},{high}]") })
-            .collect();
-        if !ranges.is_empty() {
-            ack.raw("acked_ranges", &format!("[{}]", ranges.join(",")));
-        }
-        if let Some(ce) = packet.ce {
-            ack.number("ce", ce);
-        }
-        frames.push(String::from_utf8_lossy(ack.close()).into_owned());
+    let on = of.is_none_or(|(_, on)| on);
+    if packet.acks && on {
+        frames.push(ack(packet, None, batch.ranges_of(packet)));
     }
-    for stream in batch.streams_of(packet) {
+    for path_ack in batch.path_acks_of(packet) {
+        let ranges = batch.ranges_of_path_ack(path_ack);
+        match of {
+            None => frames.push(ack(packet, Some(path_ack.path), ranges)),
+            Some((path, _)) if path == path_ack.path => frames.push(ack(packet, None, ranges)),
+            Some(_) => {}
+        }
+    }
+    for stream in batch.streams_of(packet).iter().filter(|_| on) {
         let mut frame = Object::default();
         frame.text("frame_type", "stream");
         frame.number("stream_id", stream.id);
@@ -319,8 +354,8 @@ fn packet(packet: &Packet, batch: &Batch, data: &mut Object) {
         frame.raw("raw", &format!("{{\"length\":{}}}", stream.length));
         frames.push(String::from_utf8_lossy(frame.close()).into_owned());
     }
-    frames.extend(batch.flow_control_of(packet).iter().map(flow_control));
-    for name in packet.frames.names().filter(|name| !WRITTEN.contains(name)) {
+    frames.extend(batch.flow_control_of(packet).iter().filter(|_| on).map(flow_control));
+    for name in packet.frames.names().filter(|name| on && !WRITTEN.contains(name)) {
         // Of a crypto frame the schema wants the length, which the model does not keep.
         let name = if name == "crypto" { "unknown" } else { name };
         frames.push(format!("{{\"frame_type\":\"{name}\"}}"));

@@ -1,11 +1,15 @@
 //! What has to be known of a file before the first line of another can be written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
+
+use memchr::memmem;
 
 use super::event::{self, split};
 use super::node::Node;
 use crate::lint::names;
+use crate::metrics::path_name;
+use crate::metrics::paths::Paths;
 use crate::model::{Framing, SchemaVersion, Trace};
 use crate::read::block::{Block, Piece};
 use crate::read::encoding::Encoding;
@@ -24,6 +28,7 @@ pub(super) struct Survey {
 }
 
 /// What the first pass finds in a trace.
+#[derive(Clone)]
 pub(super) struct Surveyed {
     /// What the file says of it.
     pub(super) header: Node<'static>,
@@ -37,12 +42,35 @@ pub(super) struct Surveyed {
     pub(super) ungrouped: bool,
     /// The time of its first event, ns.
     pub(super) first: Option<i64>,
+    /// Its place among the traces of the file.
+    pub(super) index: u32,
+    /// The path whose events are wanted of it, where each is a trace of its own.
+    pub(super) path: Option<u32>,
+    /// Its paths; those of its connections together.
+    paths: HashMap<String, Paths>,
 }
 
 impl Surveyed {
     /// Whether its events have to be put together from the model.
     pub(super) fn is_modelled(&self) -> bool {
-        matches!(self.trace.schema_version, SchemaVersion::Netlog | SchemaVersion::PreDraft)
+        matches!(self.trace.schema_version, SchemaVersion::Netlog | SchemaVersion::PreDraft) || self.path.is_some()
+    }
+
+    /// The trace as one for each path, where several have packet numbers of their own.
+    pub(super) fn by_path(self) -> Vec<Surveyed> {
+        let numbered = self.paths.values().any(Paths::simultaneous);
+        let paths: BTreeSet<u32> = self.paths.values().flat_map(|paths| paths.known().iter().copied()).collect();
+        if !numbered || paths.len() < 2 {
+            return vec![self];
+        }
+        let of_path = |path: u32| {
+            let title = format!("{} {}", self.trace.title, path_name(path)).trim_start().to_owned();
+            let mut header = self.header.clone();
+            header.set("title", Node::word(&title));
+            let trace = Trace { title, ..self.trace.clone() };
+            Surveyed { header, trace, path: Some(path), ..self.clone() }
+        };
+        paths.into_iter().map(of_path).collect()
     }
 
     /// An event names a connection.
@@ -59,8 +87,8 @@ impl Surveyed {
     }
 }
 
-/// Reads a file for what it says of itself.
-pub(super) fn survey(input: impl Read, options: &Options) -> Result<Survey, ReadError> {
+/// Reads a file for what it says of itself; with `by_path`, each path of multipath QUIC is a trace.
+pub(super) fn survey(input: impl Read, options: &Options, by_path: bool) -> Result<Survey, ReadError> {
     let mut state = ReadState::new(options);
     let mut framing = Framing::default();
     let mut top = Node::empty();
@@ -90,7 +118,8 @@ pub(super) fn survey(input: impl Read, options: &Options) -> Result<Survey, Read
                 state.ensure(block.trace);
                 let modelled =
                     state.trace(block.trace).schema_version == SchemaVersion::PreDraft || framing == Framing::Netlog;
-                if modelled || surveyed.first.is_none() {
+                let on_paths = by_path && tells_paths(&block);
+                if modelled || surveyed.first.is_none() || on_paths {
                     read_first(&mut state, &block, surveyed, modelled);
                 }
                 if !modelled {
@@ -127,22 +156,28 @@ pub(super) fn survey(input: impl Read, options: &Options) -> Result<Survey, Read
             surveyed.namespaces.insert("quic".to_owned());
         }
     }
+    if by_path {
+        traces = traces.into_iter().flat_map(Surveyed::by_path).collect();
+    }
     Ok(Survey { top, traces, headers, damage: ended.damage })
 }
 
 /// Lets the reader look at the first events of a trace for their units, and at all of one
 /// that is converted through the model for its connections.
 fn read_first(state: &mut ReadState, block: &Block, surveyed: &mut Surveyed, modelled: bool) {
+    state.begin(block);
     let mut batch = match &mut state.netlog {
         Some(netlog) => netlog.read(block),
         None => block::read(block, state.encoding(block.trace), &state.options),
     };
     batch.trace = block.trace;
-    state.begin(block.trace);
     state.complete(&mut batch);
     surveyed.first = surveyed.first.or(batch.events.first().map(|event| event.time));
     if modelled && !batch.http.is_empty() {
         surveyed.namespaces.insert("http3".to_owned());
+    }
+    for event in &batch.events {
+        super::path_of(&mut surveyed.paths, &batch, event);
     }
     for event in batch.events.iter().filter(|_| modelled) {
         match batch.name(event.group) {
@@ -174,9 +209,18 @@ fn note_names(block: &Block, encoding: &Encoding, surveyed: &mut Surveyed) {
     }
 }
 
+/// Whether records may say which path they are about.
+fn tells_paths(block: &Block) -> bool {
+    [&b"\"path"[..], b"\"tuple\"", b"ack_mp", b"mp_ack"].iter().any(|word| memmem::find(&block.text, word).is_some())
+}
+
 fn ensure_trace(traces: &mut Vec<Surveyed>, index: u32) {
     while traces.len() <= index as usize {
+        let index = traces.len() as u32;
         traces.push(Surveyed {
+            index,
+            path: None,
+            paths: HashMap::new(),
             header: Node::empty(),
             trace: Trace::default(),
             encoding: Encoding::default(),

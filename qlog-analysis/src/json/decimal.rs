@@ -70,6 +70,25 @@ impl<'a> Decimal<'a> {
         Some(if self.negative { -size } else { size })
     }
 
+    /// What stands before the point, what stands behind it as a whole number, and of how many digits that is; `None` for
+    /// numbers with an exponent or more digits than fit.
+    #[must_use]
+    pub fn parts(&self) -> Option<(u64, u64, u32)> {
+        let behind = self.text.iter().rev().position(|&byte| byte == b'.').unwrap_or(0) as u32;
+        let unit = 10_u64.checked_pow(behind)?;
+        (self.exponent == -(behind as i32)).then(|| (self.digits / unit, self.digits % unit, behind))
+    }
+
+    /// As [`Decimal::scaled`], where what stands behind the point counts thousandths: with 6 places, `1.9` is 1 ms and 9 µs.
+    #[must_use]
+    pub fn unpadded(&self, places: i32) -> Option<i64> {
+        let (whole, thousandths, _) = self.parts()?;
+        let unit = 10_u64.checked_pow(u32::try_from(places.checked_sub(3)?).ok()?)?;
+        let size = whole.checked_mul(1000)?.checked_add(thousandths)?.checked_mul(unit)?;
+        let size = i64::try_from(size).ok()?;
+        Some(if self.negative { -size } else { size })
+    }
+
     /// The number if it is whole and not negative.
     #[must_use]
     #[inline]

@@ -73,6 +73,18 @@ fn numbers_are_exact_in_the_unit_asked_for() {
 }
 
 #[test]
+fn the_end_of_a_text_is_found_at_any_length() {
+    for length in 0..40 {
+        for (last, at) in [("\"", length), ("\\", length), ("", usize::MAX), ("\u{a2}\u{22}\u{dc}", length + 2)] {
+            // Bytes that differ from a quote or backslash by one, or by the high bit.
+            let text: String =
+                "!#[]\u{80}x".chars().cycle().filter(char::is_ascii).take(length).collect::<String>() + last;
+            assert_eq!(quote_or_escape(text.as_bytes()), (at < usize::MAX).then_some(at), "{text:?}");
+        }
+    }
+}
+
+#[test]
 fn strings_lose_their_escapes() {
     let mut cursor = Cursor::new(br#"["a\u00e9\n", 5, "plain"]"#);
     let mut read = Vec::new();

@@ -338,7 +338,11 @@ impl Meter {
     fn of_another_path(&mut self, batch: &Batch, event: &Event) {
         if let EventKind::PacketReceived(index) = event.kind {
             self.latest_sample = None;
-            self.acks(event.time, batch, &batch.packets[index as usize]);
+            let packet = &batch.packets[index as usize];
+            if batch.path_acks_of(packet).iter().any(|ack| Some(ack.path) == self.only) {
+                self.packet(event.time);
+            }
+            self.acks(event.time, batch, packet);
             if self.measures.events > 0 {
                 self.judge(event.time);
             }

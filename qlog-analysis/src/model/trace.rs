@@ -98,7 +98,8 @@ pub struct Recorded<'a> {
 impl Units {
     /// Those that are not as they should be: of what, and the unit.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        [("RTTs", self.rtt), ("times", self.time), ("pacing rates", self.pacing_rate)]
+        let Units { rtt, time, pacing_rate, ranges } = *self;
+        [("RTTs", rtt), ("times", time), ("pacing rates", pacing_rate), ("acknowledged ranges", ranges)]
             .into_iter()
             .filter_map(|(values, unit)| Some((values, unit?)))
     }
@@ -135,6 +136,8 @@ pub struct Trace {
     pub units: Units,
     /// What is wrong with its clock; known when all of it was read.
     pub clock: ClockFaults,
+    /// Losses of a trace with several paths whose path nothing shows; they count as those of path 0.
+    pub pathless_losses: u64,
 }
 
 /// What is wrong with the clock of a trace's events, as they stand in the file.
@@ -202,6 +205,8 @@ pub struct Units {
     pub time: Option<&'static str>,
     /// Of pacing rates: `byte/s`.
     pub pacing_rate: Option<&'static str>,
+    /// Of acknowledged ranges: that they end before their second number.
+    pub ranges: Option<&'static str>,
 }
 
 impl Trace {

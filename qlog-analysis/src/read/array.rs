@@ -17,7 +17,7 @@ struct Elements<'a> {
     kind: &'a [u8],
     trigger: &'a [u8],
     group: Name,
-    path: u64,
+    path: u32,
     data: Option<&'a [u8]>,
 }
 
@@ -28,14 +28,14 @@ pub(super) fn read(
     options: &Options,
     batch: &mut Batch,
 ) -> Result<(), Malformed> {
-    let mut elements = Elements::default();
+    let mut elements = Elements { path: packet::UNTOLD, ..Elements::default() };
     let mut index = 0;
     cursor.array(|value| {
         let role = encoding.fields.get(index).copied().unwrap_or(Role::Other);
         index += 1;
         match role {
             Role::Time => {
-                elements.time = value.decimal()?.and_then(|time| time.scaled(encoding.time_places));
+                elements.time = value.decimal()?.and_then(|time| encoding.time(time));
             }
             Role::Category => elements.category = value.word()?.unwrap_or_default(),
             Role::Type => elements.kind = value.word()?.unwrap_or_default(),
@@ -43,7 +43,7 @@ pub(super) fn read(
             Role::Group => {
                 elements.group = value.string()?.map_or(Name::default(), |group| batch.names.add(&group));
             }
-            Role::Path => elements.path = value.whole()?.unwrap_or(0),
+            Role::Path => elements.path = packet::path(value)?,
             Role::Data => elements.data = Some(value.raw()?),
             Role::Other => value.skip()?,
         }
@@ -132,7 +132,7 @@ fn frame(data: &mut Cursor<'_>, encoding: &Encoding, batch: &mut Batch) -> Resul
             b"packet_nr" => packet.number = value.whole()?,
             b"blocks" if value.peek() == Some(b'[') => {
                 packet.acks = true;
-                packet::ranges(value, batch)?;
+                packet::ranges(value, false, batch)?;
             }
             b"ack_delay" => packet.ack_delay = value.decimal()?.and_then(|delay| delay.scaled(encoding.rtt_places)),
             b"stream_id" => {

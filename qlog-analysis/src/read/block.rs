@@ -84,7 +84,7 @@ impl Block {
 }
 
 /// The lengths of a batch's tables.
-struct Lengths([usize; 14]);
+struct Lengths([usize; 15]);
 
 impl Lengths {
     fn of(batch: &Batch) -> Self {
@@ -103,6 +103,7 @@ impl Lengths {
             batch.fields.len(),
             batch.path_acks.len(),
             batch.path_ranges.len(),
+            batch.pathless.len(),
         ])
     }
 
@@ -122,6 +123,7 @@ impl Lengths {
         batch.fields.truncate(self.0[11]);
         batch.path_acks.truncate(self.0[12]);
         batch.path_ranges.truncate(self.0[13]);
+        batch.pathless.truncate(self.0[14]);
     }
 }
 

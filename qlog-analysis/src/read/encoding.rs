@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::json::Decimal;
 use crate::model::{SchemaVersion, Trace, Vantage};
 
 /// What an element of an array event is.
@@ -37,7 +38,11 @@ impl Role {
 pub(crate) struct Encoding {
     /// Decimal places from the unit of times to nanoseconds.
     pub(crate) time_places: i32,
-    /// The same for RTTs.
+    /// Whether thousandths of times are written without leading zeros ([`super::units::unpadded`]).
+    pub(crate) unpadded: bool,
+    /// Whether acknowledged ranges end before their second number ([`super::units::half_open`]).
+    pub(crate) half_open: bool,
+    /// Decimal places from the unit of RTTs to nanoseconds.
     pub(crate) rtt_places: i32,
     /// Whether a time counts from the event before.
     pub(crate) delta: bool,
@@ -57,6 +62,8 @@ impl Default for Encoding {
         let fields = vec![Role::Time, Role::Category, Role::Type, Role::Trigger, Role::Data];
         Encoding {
             time_places: 6,
+            unpadded: false,
+            half_open: false,
             rtt_places: 6,
             delta: false,
             fields,
@@ -64,6 +71,14 @@ impl Default for Encoding {
             pre_draft: false,
             pacing_factor: 1,
         }
+    }
+}
+
+impl Encoding {
+    /// The time that an event has, ns.
+    #[inline]
+    pub(crate) fn time(&self, written: Decimal<'_>) -> Option<i64> {
+        if self.unpadded { written.unpadded(self.time_places) } else { written.scaled(self.time_places) }
     }
 }
 

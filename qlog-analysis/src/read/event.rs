@@ -96,13 +96,13 @@ fn object(cursor: &mut Cursor<'_>, encoding: &Encoding, options: &Options, batch
     let mut name: Option<&[u8]> = None;
     let mut category: Option<&[u8]> = None;
     let mut group = Name::default();
-    let mut path = 0;
+    let mut path = packet::UNTOLD;
     let mut late: Option<&[u8]> = None;
     let mut kind = None;
     cursor.object(|key, value| {
         match key {
             b"time" | b"relative_time" | b"delta_time" => {
-                time = value.decimal()?.and_then(|time| time.scaled(encoding.time_places));
+                time = value.decimal()?.and_then(|time| encoding.time(time));
             }
             b"name" => name = value.word()?,
             b"type" | b"event" | b"event_type" => name = name.or(value.word()?),
@@ -143,29 +143,37 @@ fn object(cursor: &mut Cursor<'_>, encoding: &Encoding, options: &Options, batch
 }
 
 /// The number of a path: as it stands, or one that its name alone has.
-fn path_of(value: &mut Cursor<'_>) -> Result<u64, Malformed> {
+fn path_of(value: &mut Cursor<'_>) -> Result<u32, Malformed> {
     if value.peek() != Some(b'"') {
-        return Ok(value.whole()?.unwrap_or(0));
+        return packet::path(value);
     }
     let name = value.string()?.unwrap_or_default();
-    let number = if name.is_empty() { Ok(0) } else { name.parse() };
+    let number = if name.is_empty() { Ok(0) } else { name.parse::<u32>() };
     // FNV-1a, below the numbers that stand for migrations.
     let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    Ok(number.unwrap_or_else(|_| u64::from(name.bytes().fold(0x811c_9dc5, hash) >> 3 | 1 << 28)))
+    Ok(number.unwrap_or_else(|_| name.bytes().fold(0x811c_9dc5, hash) >> 3 | 1 << 28))
 }
 
-/// Adds an event whose tables were filled.
-pub(super) fn push(time: i64, group: Name, kind: EventKind, path: u64, batch: &mut Batch) {
-    if path > 0 {
-        let path = u32::try_from(path).unwrap_or(u32::MAX);
-        match kind {
-            EventKind::PacketSent(index) | EventKind::PacketReceived(index) | EventKind::PacketLost(index) => {
-                batch.packets[index as usize].path = path
+/// Adds an event whose tables were filled. What its data say of the path goes before `path`, which may be the name of
+/// addresses (`tuple`).
+pub(super) fn push(time: i64, group: Name, kind: EventKind, path: u32, batch: &mut Batch) {
+    let of = match kind {
+        EventKind::PacketSent(index)
+        | EventKind::PacketReceived(index)
+        | EventKind::PacketLost(index)
+        | EventKind::PacketDropped(index)
+        | EventKind::PacketsAcked(index) => Some(&mut batch.packets[index as usize].path),
+        EventKind::MetricsUpdated(index) => Some(&mut batch.metrics[index as usize].path),
+        _ => None,
+    };
+    if let Some(of) = of {
+        if *of == packet::UNTOLD {
+            *of = if path == packet::UNTOLD { 0 } else { path };
+            if path == packet::UNTOLD && matches!(kind, EventKind::PacketLost(_)) {
+                batch.pathless.push(batch.events.len() as u32);
             }
-            EventKind::PacketsAcked(index) => batch.packets[index as usize].path = path,
-            EventKind::MetricsUpdated(index) => batch.metrics[index as usize].path = path,
-            _ => {}
         }
+        batch.on_paths |= *of > 0;
     }
     batch.events.push(Event { time, group, kind });
     batch.join_peers();

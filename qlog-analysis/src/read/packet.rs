@@ -5,6 +5,9 @@ use super::encoding::Encoding;
 use crate::json::{Cursor, Malformed};
 use crate::model::{Batch, EventKind, FlowControl, FlowControlKind, Packet, PacketType, PathAck, Stream};
 
+/// The path of what does not say which it is on, until its event does ([`super::event::push`]).
+pub(super) const UNTOLD: u32 = u32::MAX;
+
 /// Reads the data of a packet event; its place in the table.
 pub(super) fn read(
     value: &mut Cursor<'_>,
@@ -35,11 +38,11 @@ pub(super) fn lost(
 /// Reads numbers of packets that were acknowledged; their place in the table.
 pub(super) fn acked(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<u32, Malformed> {
     let first = batch.ranges.len();
-    let mut packet = Packet { acks: true, ..Packet::default() };
+    let mut packet = Packet { acks: true, path: UNTOLD, ..Packet::default() };
     value.object(|key, value| {
         match key {
             b"packet_number_space" => kind(value, &mut packet)?,
-            b"packet_numbers" if value.peek() == Some(b'[') => ranges(value, batch)?,
+            b"packet_numbers" if value.peek() == Some(b'[') => ranges(value, false, batch)?,
             b"path_id" => packet.path = path(value)?,
             _ => value.skip()?,
         }
@@ -51,8 +54,8 @@ pub(super) fn acked(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<u32, Ma
 }
 
 /// A path's number.
-fn path(value: &mut Cursor<'_>) -> Result<u32, Malformed> {
-    Ok(value.whole()?.map_or(0, |path| u32::try_from(path).unwrap_or(u32::MAX)))
+pub(super) fn path(value: &mut Cursor<'_>) -> Result<u32, Malformed> {
+    Ok(value.whole()?.map_or(UNTOLD, |path| u32::try_from(path).unwrap_or(UNTOLD).min(UNTOLD - 1)))
 }
 
 /// Reads what is said of a packet, and how many packets it is said of where that is told instead.
@@ -62,7 +65,7 @@ fn fields(
     options: &Options,
     batch: &mut Batch,
 ) -> Result<(Packet, Option<u64>), Malformed> {
-    let mut packet = Packet { kind: PacketType::Unknown, ..Packet::default() };
+    let mut packet = Packet { kind: PacketType::Unknown, path: UNTOLD, ..Packet::default() };
     let mut together = None;
     value.object(|key, value| {
         match key {
@@ -194,7 +197,7 @@ fn frames(
                 let first = batch.path_ranges.len();
                 batch.path_ranges.extend(batch.ranges.drain(frame.ranges.0..));
                 let ranges = (first as u32, (batch.path_ranges.len() - first) as u32);
-                batch.path_acks.push(PathAck { path: frame.path.unwrap_or(0), ranges });
+                batch.path_acks.push(PathAck { path: frame.path.filter(|&path| path != UNTOLD).unwrap_or(0), ranges });
                 return Ok(());
             }
             b"stream" | b"STREAM" => batch.streams.push(Stream {
@@ -280,7 +283,9 @@ fn frame<'a>(value: &mut Cursor<'a>, encoding: &Encoding, batch: &mut Batch) -> 
             b"ce" => frame.ce = value.whole()?,
             b"maximum" | b"limit" => frame.limit = value.whole()?,
             b"stream_type" => frame.unidirectional = value.word()? == Some(b"unidirectional"),
-            b"acked_ranges" | b"ack_ranges" | b"blocks" if value.peek() == Some(b'[') => ranges(value, batch)?,
+            b"acked_ranges" | b"ack_ranges" | b"blocks" if value.peek() == Some(b'[') => {
+                ranges(value, encoding.half_open, batch)?
+            }
             _ => value.skip()?,
         }
         Ok(())
@@ -288,9 +293,9 @@ fn frame<'a>(value: &mut Cursor<'a>, encoding: &Encoding, batch: &mut Batch) -> 
     Ok(frame)
 }
 
-/// Reads acknowledged ranges: `[lowest, highest]`, `[number]` or a bare number. They are
-/// only ever kept as ranges: a hostile one may span any number of packets.
-pub(super) fn ranges(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<(), Malformed> {
+/// Reads acknowledged ranges: `[lowest, highest]`, `[number]` or a bare number, or `[lowest, highest + 1]` if they are
+/// `half_open`. They are only ever kept as ranges: a hostile one may span any number of packets.
+pub(super) fn ranges(value: &mut Cursor<'_>, half_open: bool, batch: &mut Batch) -> Result<(), Malformed> {
     let mut kept = 0;
     value.array(|value| {
         let mut ends = [None; 2];
@@ -310,7 +315,8 @@ pub(super) fn ranges(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<(), Ma
         match (ends, kept < RANGES) {
             ([Some(one), other], true) => {
                 let other = other.unwrap_or(one);
-                batch.ranges.push((one.min(other), one.max(other)));
+                let (low, high) = (one.min(other), one.max(other));
+                batch.ranges.push((low, if half_open { high.saturating_sub(1).max(low) } else { high }));
                 kept += 1;
             }
             ([Some(_), _], false) => batch.count_unknown("acked_ranges beyond 32768"),

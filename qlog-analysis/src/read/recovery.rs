@@ -3,6 +3,7 @@
 use super::Options;
 use super::encoding::Encoding;
 use super::event;
+use super::packet;
 use crate::json::{Cursor, Malformed};
 use crate::model::{Batch, EventKind, Metrics, Name, State, StateVariable, TransportParameters, Unbounded};
 
@@ -13,7 +14,7 @@ pub(super) fn metrics(
     options: &Options,
     batch: &mut Batch,
 ) -> Result<u32, Malformed> {
-    let mut metrics = Metrics::default();
+    let mut metrics = Metrics { path: packet::UNTOLD, ..Metrics::default() };
     let told = |number: Option<u64>, field: Unbounded| number.filter(|&number| !field.is_none(number));
     let rtt = |value: &mut Cursor<'_>| {
         value.decimal().map(|rtt| rtt.and_then(|rtt| rtt.scaled(encoding.rtt_places)).filter(|&rtt| rtt >= 0))
@@ -39,7 +40,7 @@ pub(super) fn metrics(
             b"cf_lost_packets" if value.peek() == Some(b'{') => {
                 metrics.lost_packets = value.field(&[b"total"], Cursor::whole)?;
             }
-            b"path_id" => metrics.path = value.whole()?.map_or(0, |path| u32::try_from(path).unwrap_or(u32::MAX)),
+            b"path_id" => metrics.path = packet::path(value)?,
             _ => private(key, value, options, batch)?,
         }
         Ok(())

@@ -11,10 +11,10 @@ use super::block::{self, BLOCK, Block, HEADER};
 use super::clock::Clock;
 use super::encoding::Encoding;
 use super::netlog::{Check, Netlog};
-use super::units::Judgement;
+use super::units::{self, Judgement};
 use super::{Headers, Options, ReadError, UnitSource, encoding};
 use crate::connections::MAX_CONNECTIONS;
-use crate::model::{Batch, ClockFaults, EventKind, Framing, SchemaVersion, Trace, Vantage};
+use crate::model::{Batch, ClockFaults, Event, EventKind, Framing, SchemaVersion, Trace, Vantage};
 
 /// Blocks per thread that are read together.
 #[cfg(feature = "parallel")]
@@ -47,6 +47,8 @@ pub(crate) struct TraceState {
     begun: bool,
     /// The time of the last event, for traces that write differences; ns.
     last: i64,
+    /// Whether it has several paths.
+    on_paths: bool,
     /// Whether the first events were looked at for their units.
     unit_checked: bool,
     /// The clock of each connection, and which one a connection has.
@@ -63,6 +65,7 @@ impl TraceState {
             declared,
             begun: false,
             last: 0,
+            on_paths: false,
             unit_checked: false,
             clocks: Vec::new(),
             clock_of: HashMap::new(),
@@ -76,9 +79,34 @@ impl TraceState {
         if !self.begun {
             self.encoding = self.declared.encoding.clone();
         }
-        let Trace { controller, quic_version, units, .. } = std::mem::take(&mut self.trace);
-        self.trace = Trace { controller, quic_version, units, ..self.declared.trace.clone() };
+        let Trace { controller, quic_version, units, pathless_losses, .. } = std::mem::take(&mut self.trace);
+        self.trace = Trace { controller, quic_version, units, pathless_losses, ..self.declared.trace.clone() };
         self.begun && !self.declared.reads_as(&before)
+    }
+
+    /// Finds the paths of losses that do not say it, in a trace of several: noq writes next the metrics of the path that
+    /// a loss changes.
+    fn place_losses(&mut self, batch: &mut Batch) {
+        self.on_paths |= batch.on_paths;
+        if !self.on_paths {
+            return;
+        }
+        let mut next: Option<(Event, u32)> = None;
+        let mut lost = batch.pathless.iter().rev().map(|&at| at as usize).peekable();
+        for at in (0..batch.events.len()).rev() {
+            let event = batch.events[at];
+            if let EventKind::MetricsUpdated(index) = event.kind {
+                next = Some((event, batch.metrics[index as usize].path));
+            }
+            let EventKind::PacketLost(index) = event.kind else { continue };
+            if lost.next_if_eq(&at).is_none() {
+                continue;
+            }
+            match next.filter(|(next, _)| next.time == event.time && next.group == event.group) {
+                Some((_, path)) => batch.packets[index as usize].path = path,
+                None => self.trace.pathless_losses += 1,
+            }
+        }
     }
 
     /// Bridges times over steps of the clocks.
@@ -295,13 +323,16 @@ impl ReadState {
 
     pub(crate) fn take(&mut self) -> Vec<Block> {
         let waiting = std::mem::take(&mut self.waiting);
-        waiting.iter().for_each(|block| self.begin(block.trace));
+        waiting.iter().for_each(|block| self.begin(block));
         waiting
     }
 
-    /// Events of a trace are read from now on.
-    pub(crate) fn begin(&mut self, trace: u32) {
-        self.traces[trace as usize].begun = true;
+    /// Events of a trace are read from now on, the first of them those of `block`.
+    pub(crate) fn begin(&mut self, block: &Block) {
+        let known = &mut self.traces[block.trace as usize];
+        if !std::mem::replace(&mut known.begun, true) && self.options.units == UnitSource::Evidence {
+            known.encoding.unpadded = units::unpadded(block, &known.encoding);
+        }
     }
 
     /// Gives back the place of blocks that were read.
@@ -321,6 +352,7 @@ impl ReadState {
             }
             known.last = batch.events.last().map_or(known.last, |event| event.time);
         }
+        known.place_losses(batch);
         if !known.unit_checked {
             known.unit_checked = true;
             if self.options.units == UnitSource::Evidence {
@@ -328,7 +360,8 @@ impl ReadState {
                 known.encoding.rtt_places += judgement.rtt_places();
                 known.encoding.time_places += judgement.time_places();
                 known.encoding.pacing_factor = judgement.pacing_factor();
-                known.trace.units = judgement.units();
+                known.encoding.half_open = judgement.half_open;
+                known.trace.units = judgement.units(known.encoding.unpadded);
                 known.last = batch.events.last().map_or(known.last, |event| event.time);
             }
         }

@@ -3,6 +3,9 @@
 
 use std::collections::HashMap;
 
+use super::block::Block;
+use super::encoding::Encoding;
+use crate::json::{Cursor, Malformed};
 use crate::model::{Batch, EventKind, INITIAL_RTT, Name, Packet, PacketType, Units};
 
 /// A unit that values are in instead of the one they should be in.
@@ -47,11 +50,18 @@ pub(super) struct Judgement {
     time: Option<Unit>,
     /// Pacing rates are bytes per second.
     pacing_in_bytes: bool,
+    /// Acknowledged ranges end before their second number.
+    pub(super) half_open: bool,
 }
 
 impl Judgement {
     /// The judgement of the first events of a trace.
     pub(super) fn of(batch: &mut Batch) -> Self {
+        let half_open = half_open(batch);
+        if half_open {
+            let ranges = batch.ranges.iter_mut().chain(&mut batch.path_ranges);
+            ranges.for_each(|(low, high)| *high = high.saturating_sub(1).max(*low));
+        }
         let (rtt, time) = match thousandfold(batch) {
             Some(Mismatch::Rtt(unit)) => (Some(unit), None),
             Some(Mismatch::Time(unit)) => (None, Some(unit)),
@@ -69,7 +79,7 @@ impl Judgement {
                 *rate = rate.saturating_mul(BYTES);
             }
         }
-        Judgement { rtt, time, pacing_in_bytes }
+        Judgement { rtt, time, pacing_in_bytes, half_open }
     }
 
     pub(super) const fn rtt_places(self) -> i32 {
@@ -90,13 +100,94 @@ impl Judgement {
         if self.pacing_in_bytes { BYTES } else { 1 }
     }
 
-    pub(super) fn units(self) -> Units {
+    pub(super) fn units(self, unpadded: bool) -> Units {
         Units {
             rtt: self.rtt.map(Unit::name),
-            time: self.time.map(Unit::name),
+            time: self.time.map(Unit::name).or(unpadded.then_some(UNPADDED)),
             pacing_rate: self.pacing_in_bytes.then_some("byte/s"),
+            ranges: self.half_open.then_some("half-open form (each ends before its second number)"),
         }
     }
+}
+
+/// What times with thousandths without leading zeros are in.
+const UNPADDED: &str = "ms.us without leading zeros (1.9 is 1 ms and 9 us)";
+
+/// Whether times have whole thousandths behind the point and no leading zeros there, as Haskell's quic writes them: read
+/// so they are in order, and read as decimal fractions they go back. Three times are needed, or once and a zero at
+/// an end, which no decimal fraction of varying length has.
+pub(super) fn unpadded(block: &Block, encoding: &Encoding) -> bool {
+    if encoding.delta || encoding.time_places < 3 {
+        return false;
+    }
+    let (mut before, mut back, mut zero) = ([i64::MIN; 2], [0_u32; 2], false);
+    for (_, text) in block.records() {
+        if !text.starts_with(b"{") {
+            return false;
+        }
+        let mut time = None;
+        // What follows the time is not looked at.
+        let _ = Cursor::new(text).object(|key, value| match key {
+            b"time" => {
+                time = value.decimal()?;
+                Err(Malformed { at: 0, expected: "" })
+            }
+            _ => value.skip(),
+        });
+        let Some(time) = time else { continue };
+        let Some((_, thousandths, digits)) = time.parts().filter(|parts| parts.2 <= 3) else { return false };
+        if digits > 1 && thousandths < 10_u64.pow(digits - 1) {
+            return false;
+        }
+        zero |= digits > 1 && thousandths % 10 == 0;
+        let (Some(decimal), Some(counted)) = (time.scaled(encoding.time_places), time.unpadded(encoding.time_places))
+        else {
+            return false;
+        };
+        for (at, time) in [decimal, counted].into_iter().enumerate() {
+            back[at] += u32::from(time < before[at]);
+            before[at] = time;
+        }
+    }
+    let [decimal, counted] = back;
+    counted.saturating_mul(4) <= decimal && decimal >= if zero { 1 } else { 3 }
+}
+
+/// Whether the ranges of ACK frames end before their second number, as noq 1.4 writes them: no range is of one number, and
+/// an ACK is beyond what was sent (`RFC 9000 §13.1` has none), each time by one. The first packet's shows it.
+fn half_open(batch: &Batch) -> bool {
+    let mut sent: HashMap<(PacketType, u32), u64> = HashMap::new();
+    let mut beyond = false;
+    for event in &batch.events {
+        match event.kind {
+            EventKind::PacketSent(index) => {
+                let packet = &batch.packets[index as usize];
+                if let Some(number) = packet.number {
+                    let largest = sent.entry((packet.kind.space(), packet.path)).or_default();
+                    *largest = number.max(*largest);
+                }
+            }
+            EventKind::PacketReceived(index) => {
+                let packet = &batch.packets[index as usize];
+                let own = [(packet.path, batch.ranges_of(packet))];
+                let paths = batch.path_acks_of(packet).iter().map(|ack| (ack.path, batch.ranges_of_path_ack(ack)));
+                for (path, ranges) in own.into_iter().chain(paths) {
+                    if ranges.iter().any(|(low, high)| low == high) {
+                        return false;
+                    }
+                    let highest = ranges.iter().map(|range| range.1).max();
+                    let Some((&sent, acked)) = sent.get(&(packet.kind.space(), path)).zip(highest) else { continue };
+                    match acked.saturating_sub(sent) {
+                        0 => {}
+                        1 => beyond = true,
+                        _ => return false,
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    beyond
 }
 
 /// Corrects what was read already.

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use windlass_qlog_analysis::convert::{OutputFraming, Target, convert};
 use windlass_qlog_analysis::lint::{Profile, Rule, lint};
+use windlass_qlog_analysis::metrics::measure;
+use windlass_qlog_analysis::read::{Options, UnitSource};
 
 use crate::convert::Bytes;
 use crate::reference::{Happening, assert_near, object, one, plain, sequence, trace, transfer};
@@ -40,14 +42,72 @@ fn a_clock_that_was_set_back_is_bridged_and_told() {
     assert_near(again.measures.throughput, 2.546, 3);
 }
 
+/// Packets sent and acknowledged 0.201 ms later, five each ms, with times as `write` spells µs; and one record that
+/// is no JSON, as CRYPTO frames of Haskell's quic are none.
+fn times_spelled(write: impl Fn(u64) -> String) -> Vec<u8> {
+    let mut text = String::from(concat!(
+        r#"{"qlog_format":"NDJSON","qlog_version":"draft-02","title":"Haskell quic qlog","trace":{"vantage_point":"#,
+        r#"{"type":"server"},"common_fields":{"ODCID":"aa","group_id":"aa","reference_time":1780000000000.12}}}"#,
+        "\n",
+        r#"{"time":0.0,"name":"transport:packet_sent","data":{"header":{"packet_type":"initial","packet_number":"0"},"#,
+        r#""frames":[{"frame_type":"crypto","offset":"0,"length":284}]}}"#,
+        "\n"
+    ));
+    for number in 0..20_u64 {
+        let header = format!(r#""header":{{"packet_type":"1RTT","packet_number":"{number}"}}"#);
+        let stream = format!(r#"{{"frame_type":"stream","stream_id":"0","offset":"{}","length":1000}}"#, number * 1000);
+        let ack = format!(r#"{{"frame_type":"ack","acked_ranges":[[0,{number}]]}}"#);
+        let at = 1009 + 400 * number;
+        for (time, name, frame) in [(at, "packet_sent", stream), (at + 201, "packet_received", ack)] {
+            let time = write(time);
+            text += &format!(r#"{{"time":{time},"name":"transport:{name}","data":{{{header},"frames":[{frame}]}}}}"#);
+            text += "\n";
+        }
+    }
+    text.into_bytes()
+}
+
 /// Haskell's quic writes 1 ms 9 µs as 1.9.
 #[test]
-fn times_without_leading_zeros_are_told() {
-    let times = [1.9, 1.210, 1.409, 1.610, 1.809, 2.10, 2.209, 2.410, 2.609, 2.810, 3.9, 3.210];
-    let events: Vec<Value> =
-        times.iter().map(|time| json!({"time": time, "name": "loglevel:info", "data": {}})).collect();
-    let (_, doubts) = one(&sequence(&trace("aa"), &events));
-    assert!(doubts[0].starts_with("its times go back 5 times by 0.690 ms at most"), "{doubts:?}");
+fn times_without_leading_zeros_are_seen_and_read_as_they_are_meant() {
+    let bytes = times_spelled(|us| format!("{}.{}", us / 1000, us % 1000));
+    let check = |bytes: &[u8], told: bool| {
+        let (found, doubts) = one(bytes);
+        let seen = doubts.iter().any(|doubt| doubt.starts_with("its times are in ms.us without leading zeros"));
+        assert_eq!((seen, doubts.len()), (told, 2 * usize::from(told)), "{doubts:?}");
+        let rtt = found.measures.rtt.unwrap();
+        assert_eq!(rtt.samples, 20);
+        assert_near(Some(rtt.min), 0.201, 6);
+        assert_near(Some(rtt.max), 0.201, 6);
+        assert_near(found.measures.goodput, 20_000.0 * 8.0 / 0.007_801 / 1e6, 6);
+    };
+    check(&bytes, true);
+    // In a converted trace they are decimal fractions.
+    let mut out = Vec::new();
+    convert(&[&Bytes(&bytes)], Target::default(), &mut out).unwrap();
+    check(&out, false);
+    // By the trace's own word they go back.
+    let declared = Options { units: UnitSource::Declared, ..Options::default() };
+    let (summary, _) = measure(bytes.as_slice(), &declared).unwrap();
+    assert!(summary.doubts().iter().any(|doubt| doubt.starts_with("its times go back 16 times")), "{summary:?}");
+}
+
+/// Decimal fractions are read as such, with a fixed number of digits or as few as they need, also where times go back.
+#[test]
+fn decimal_fractions_are_no_times_without_leading_zeros() {
+    let shortest = |us: u64| (us as f64 / 1000.0).to_string();
+    for (at, write) in
+        [&shortest as &dyn Fn(u64) -> String, &|us| format!("{:.3}", us as f64 / 1000.0)].iter().enumerate()
+    {
+        for late in [0, 900] {
+            // Some events are late.
+            let bytes = times_spelled(|us| write(if us % 7 == 0 { us - late } else { us }));
+            let (found, doubts) = one(&bytes);
+            assert!(!doubts.iter().any(|doubt| doubt.contains("leading zeros")), "{at}, {late}: {doubts:?}");
+            assert_eq!(doubts.iter().any(|doubt| doubt.starts_with("its times go back")), late > 0);
+            assert!(late > 0 || (found.measures.rtt.unwrap().mean - 0.201).abs() < 1e-9);
+        }
+    }
 }
 
 #[test]

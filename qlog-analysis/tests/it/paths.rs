@@ -1,6 +1,7 @@
 //! Connections of several paths: multipath QUIC in the ways stacks write it, and migrations.
 
 use serde_json::{Value, json};
+use windlass_qlog_analysis::metrics::Measures;
 use windlass_qlog_analysis::read::Options;
 use windlass_qlog_analysis::series::{Quantity, read_series};
 
@@ -107,6 +108,36 @@ fn converted_paths_stay() {
     assert_eq!(before.measures.goodput, after.measures.goodput);
     assert_eq!(before.paths.len(), after.paths.len());
     assert_eq!(before.paths[1].1.rtt, after.paths[1].1.rtt);
+}
+
+/// qvis knows one sequence of packet numbers: each path becomes a trace with what was measured of it.
+#[test]
+fn for_qvis_each_path_becomes_a_trace() {
+    use windlass_qlog_analysis::convert::{OutputFraming, Target, convert, count};
+    use windlass_qlog_analysis::lint::Profile;
+    let target = Target { profile: Profile::Qvis, framing: OutputFraming::Contained, ..Target::default() };
+    for writing in [Writing::PathAck, Writing::AckMp, Writing::Header] {
+        let bytes = two_paths(writing);
+        let source = crate::convert::Bytes(&bytes);
+        let before = one(source.0).0;
+        assert_eq!(count(&[&source], Profile::Qvis).unwrap(), 2);
+        assert_eq!(count(&[&source], Profile::Ietf).unwrap(), 1);
+        let mut out = Vec::new();
+        let done = convert(&[&source], target, &mut out).unwrap();
+        assert_eq!(done.traces, 2);
+        let (_, after) = measured(&out).unwrap();
+        let titles: Vec<&str> = after.iter().map(|one| one.trace.title.as_str()).collect();
+        assert_eq!(titles, ["path 0", "path 1"], "{writing:?}");
+        for ((_, path), trace) in before.paths.iter().zip(&after) {
+            let kept = |one: &Measures| (one.packets_sent, one.packets_lost.unwrap_or(0), one.reductions, one.goodput);
+            assert_eq!(kept(path), kept(&trace.measures), "{writing:?}");
+            assert_eq!((path.rtt, path.cwnd), (trace.measures.rtt, trace.measures.cwnd), "{writing:?}");
+        }
+        // One alone, as a sequence.
+        let mut alone = Vec::new();
+        convert(&[&source], Target { framing: OutputFraming::Sequence, only: Some(1), ..target }, &mut alone).unwrap();
+        assert_eq!(one(&alone).0.measures, after[1].measures);
+    }
 }
 
 /// After a migration window and RTTs begin anew (`RFC 9000 §9.4`): no reduction, no queueing.

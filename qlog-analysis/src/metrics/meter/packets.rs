@@ -16,7 +16,7 @@ const TOGETHER: i64 = 50_000;
 const SAME_TIMEOUT: i64 = 1_000_000;
 
 impl Meter {
-    fn packet(&mut self, now: i64) {
+    pub(super) fn packet(&mut self, now: i64) {
         self.first_packet.get_or_insert(now);
         self.last_packet = self.last_packet.max(now);
     }

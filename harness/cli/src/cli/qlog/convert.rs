@@ -21,7 +21,8 @@ use crate::cli::error::{shown, warn};
 /// Convert traces: another schema version, another framing, network logs to qlog, several into
 /// one file
 ///
-/// What the other schema version has no place for is left out, and counted on standard error.
+/// What the other schema version has no place for is left out, and counted on standard error. Traces are counted as they
+/// come out: for qvis, each path of multipath QUIC is one.
 #[derive(Debug, clap::Args)]
 pub(super) struct Convert {
     #[command(flatten)]
@@ -49,7 +50,8 @@ pub(super) struct Convert {
 enum SchemaVersion {
     /// The IETF drafts
     Ietf,
-    /// Version 0.3 as qvis needs it: sorted, every packet with its length, each packet acknowledged once
+    /// Version 0.3 as qvis needs it: sorted, every packet with its length, each packet acknowledged once, each path
+    /// of multipath QUIC a trace
     Qvis,
 }
 
@@ -85,7 +87,7 @@ impl Convert {
         let directory =
             self.out.as_deref().filter(|out| out.is_dir() || out.as_os_str().to_string_lossy().ends_with('/'));
         // Files that cannot be read are left out before anything is written.
-        let counted = |source| match count(&[source as &dyn Source]) {
+        let counted = |source| match count(&[source as &dyn Source], self.profile()) {
             Ok(traces) => Ok((source, traces)),
             Err(error) => Err(self.failed(&[source], error)),
         };
@@ -162,6 +164,13 @@ impl Convert {
         }
     }
 
+    fn profile(&self) -> Profile {
+        match self.to {
+            SchemaVersion::Ietf => Profile::Ietf,
+            SchemaVersion::Qvis => Profile::Qvis,
+        }
+    }
+
     fn one(
         &self,
         sources: &[&Named],
@@ -170,11 +179,8 @@ impl Convert {
         mut output: Output,
         output_framing: OutputFraming,
     ) -> Result<(), CliError> {
-        let profile = match self.to {
-            SchemaVersion::Ietf => Profile::Ietf,
-            SchemaVersion::Qvis => Profile::Qvis,
-        };
-        let target = Target { profile, framing: output_framing, only, units: self.reading.options(1).units };
+        let target =
+            Target { profile: self.profile(), framing: output_framing, only, units: self.reading.options(1).units };
         let dynamic: Vec<&dyn Source> = sources.iter().map(|source| *source as &dyn Source).collect();
         let done = convert(&dynamic, target, &mut output).map_err(|error| match error {
             ConvertError::Write(error) => unwritable(out, &error),
