@@ -1,4 +1,4 @@
-//! A row a connection: what is said of it, and its measures.
+//! A row a connection or path: what is said of it, and its measures.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,24 +9,50 @@ use windlass_qlog_analysis::metrics::{Measured, Measures, Shares};
 use crate::Error;
 use crate::schema::{always, perhaps};
 
-/// Reads one word of a connection.
-type Word = fn(&Measured) -> Option<&str>;
+/// A connection of a file, or one of its paths.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// The file it comes from.
+    pub file: &'a str,
+    /// The connection.
+    pub measured: &'a Measured,
+    /// Number of the path; `None` for the connection as a whole.
+    pub path: Option<u32>,
+    /// What was measured of it.
+    pub measures: &'a Measures,
+}
+
+impl<'a> Row<'a> {
+    /// A connection as a whole.
+    #[must_use]
+    pub fn whole(file: &'a str, measured: &'a Measured) -> Row<'a> {
+        Row { file, measured, path: None, measures: &measured.measures }
+    }
+
+    /// Its paths, where there are several.
+    pub fn paths(file: &'a str, measured: &'a Measured) -> impl Iterator<Item = Row<'a>> {
+        measured.paths.iter().map(move |(path, measures)| Row { file, measured, path: Some(*path), measures })
+    }
+}
+
+/// Reads one word of a row.
+type Word = for<'a> fn(&Row<'a>) -> Option<&'a str>;
 
 /// Columns of words, with what fills them.
 const WORDS: [(&str, Word); 13] = [
-    ("connection", |one| Some(&one.group)),
-    ("peer", |one| one.measures.peer.as_deref()),
-    ("destination", |one| one.measures.peer.as_deref().map(host)),
-    ("title", |one| Some(&one.trace.title)),
-    ("vantage", |one| Some(one.trace.vantage.name())),
-    ("implementation", |one| Some(&one.trace.implementation)),
-    ("schema_version", |one| Some(one.trace.schema_version.name())),
-    ("version", |one| Some(&one.trace.version)),
-    ("framing", |one| Some(one.trace.framing.name())),
-    ("rtt_unit", |one| Some(one.trace.units.rtt.unwrap_or("ms"))),
-    ("time_unit", |one| one.trace.units.time),
-    ("pacing_rate_unit", |one| Some(one.trace.units.pacing_rate.unwrap_or("bit/s"))),
-    ("losses", |one| one.measures.losses.map(|source| source.name())),
+    ("connection", |row| Some(&row.measured.group)),
+    ("peer", |row| row.measures.peer.as_deref()),
+    ("destination", |row| row.measures.peer.as_deref().map(host)),
+    ("title", |row| Some(&row.measured.trace.title)),
+    ("vantage", |row| Some(row.measured.trace.vantage.name())),
+    ("implementation", |row| Some(&row.measured.trace.implementation)),
+    ("schema_version", |row| Some(row.measured.trace.schema_version.name())),
+    ("version", |row| Some(&row.measured.trace.version)),
+    ("framing", |row| Some(row.measured.trace.framing.name())),
+    ("rtt_unit", |row| Some(row.measured.trace.units.rtt.unwrap_or("ms"))),
+    ("time_unit", |row| row.measured.trace.units.time),
+    ("pacing_rate_unit", |row| Some(row.measured.trace.units.pacing_rate.unwrap_or("bit/s"))),
+    ("losses", |row| row.measures.losses.map(|source| source.name())),
 ];
 
 /// An address without its port.
@@ -43,53 +69,56 @@ fn host(address: &str) -> &str {
 pub(crate) static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
     let mut fields = vec![always("file", DataType::Utf8), always("trace", DataType::UInt32)];
     fields.extend(WORDS.map(|(name, _)| perhaps(name, DataType::Utf8)));
+    fields.push(perhaps("path", DataType::UInt32));
     fields.push(always("events", DataType::UInt64));
     fields.extend(Measures::COLUMNS.iter().map(|(name, _)| perhaps(name, DataType::Float64)));
     Arc::new(Schema::new(fields))
 });
 
-/// A record batch of connections, each with the file it comes from; the columns are those of
-/// [`Table::Connections`](crate::Table::Connections), in the units of `docs/metrics.md`.
+/// A record batch of connections or paths; the columns are those of [`Table::Connections`](crate::Table::Connections), in
+/// the units of `docs/metrics.md`.
 ///
 /// # Errors
 /// If the columns do not fit together.
-pub fn connections(rows: &[(&str, &Measured)]) -> Result<RecordBatch, Error> {
-    let text = |get: &dyn Fn(&(&str, &Measured)) -> Option<String>| -> ArrayRef {
-        Arc::new(StringArray::from_iter(rows.iter().map(get)))
-    };
+pub fn connections(rows: &[Row<'_>]) -> Result<RecordBatch, Error> {
     let mut columns: Vec<ArrayRef> = vec![
-        Arc::new(StringArray::from_iter_values(rows.iter().map(|(file, _)| file))),
-        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|(_, one)| one.trace.index))),
+        Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.file))),
+        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.measured.trace.index))),
     ];
     for (_, get) in WORDS {
-        columns.push(text(&|(_, one)| get(one).filter(|word| !word.is_empty()).map(str::to_owned)));
+        columns.push(Arc::new(StringArray::from_iter(rows.iter().map(|row| get(row).filter(|word| !word.is_empty())))));
     }
-    columns.push(Arc::new(UInt64Array::from_iter_values(rows.iter().map(|(_, one)| one.measures.events))));
+    columns.push(Arc::new(UInt32Array::from_iter(rows.iter().map(|row| row.path))));
+    columns.push(Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.measures.events))));
     for (_, get) in Measures::COLUMNS {
-        columns.push(Arc::new(Float64Array::from_iter(rows.iter().map(|(_, one)| get(&one.measures)))));
+        columns.push(Arc::new(Float64Array::from_iter(rows.iter().map(|row| get(row.measures)))));
     }
     Ok(RecordBatch::try_new(SCHEMA.clone(), columns)?)
 }
 
-/// `batch` of [`connections`] with a column of their controllers, and if it is told how they
-/// share, columns of that: what is one number for all stands in every row.
+/// `batch` of [`connections`] with a column of their controllers, and if it is told how the connections
+/// share, columns of that: what is one number for all stands in every row but those of paths.
 ///
 /// # Errors
 /// If the columns do not fit together.
-pub fn sharing(batch: &RecordBatch, rows: &[(&str, &Measured)], shares: Option<&Shares>) -> Result<RecordBatch, Error> {
+pub fn sharing(batch: &RecordBatch, rows: &[Row<'_>], shares: Option<&Shares>) -> Result<RecordBatch, Error> {
     let mut fields: Vec<Arc<Field>> = batch.schema().fields().iter().cloned().collect();
     let mut columns = batch.columns().to_vec();
     let mut add = |name: &str, of: DataType, column: ArrayRef| {
         fields.push(Arc::new(perhaps(name, of)));
         columns.push(column);
     };
-    let controllers = rows.iter().map(|(_, one)| one.measures.controller.as_deref());
+    let controllers = rows.iter().map(|row| row.measures.controller.as_deref());
     add("controller", DataType::Utf8, Arc::new(StringArray::from_iter(controllers)));
     if let Some(shares) = shares {
+        let whole = |row: &Row<'_>| row.path.is_none();
         for (name, value) in shares.columns() {
-            add(name, DataType::Float64, Arc::new(Float64Array::from(vec![value; rows.len()])));
+            let values = rows.iter().map(|row| value.filter(|_| whole(row)));
+            add(name, DataType::Float64, Arc::new(Float64Array::from_iter(values)));
         }
-        add("shared_goodput_mbps", DataType::Float64, Arc::new(Float64Array::from(shares.goodput.clone())));
+        let mut goodput = shares.goodput.iter().copied();
+        let values = rows.iter().map(|row| if whole(row) { goodput.next() } else { None });
+        add("shared_goodput_mbps", DataType::Float64, Arc::new(Float64Array::from_iter(values)));
     }
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }

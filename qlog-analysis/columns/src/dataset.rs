@@ -19,7 +19,7 @@ use windlass_qlog_analysis::metrics::{Measured, measure};
 use windlass_qlog_analysis::model::{Batch, Trace};
 use windlass_qlog_analysis::read::{Options, ReadError, Summary, read, twice};
 
-use crate::{Error, Labels, Table, Tables, connections};
+use crate::{Error, Labels, Row, Table, Tables, connections};
 
 /// The file that marks a directory as a dataset.
 pub(crate) const MARKER: &str = "windlass-dataset.json";
@@ -181,7 +181,7 @@ fn move_file(from: &Path, to: &Path) -> Result<(), Error> {
 }
 
 /// The files under `directory`, if it is there.
-fn files(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Error> {
+pub(crate) fn files(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Error> {
     let Ok(entries) = fs::read_dir(directory) else { return Ok(()) };
     for entry in entries {
         let path = entry.map_err(Error::at(directory))?.path();
@@ -311,15 +311,19 @@ impl Filling<'_> {
         Ok(())
     }
 
-    /// Writes the rows of the connections.
+    /// Writes the rows of the connections, and of paths.
     fn connections(&mut self, measured: &[Measured], said: &Labels) -> Result<(), Error> {
-        let mut by_folder: BTreeMap<String, Vec<(&str, &Measured)>> = BTreeMap::new();
+        let mut by_folder: BTreeMap<String, [Vec<Row<'_>>; 2]> = BTreeMap::new();
         for one in measured {
-            by_folder.entry(said.or(&Labels::of(one)).folder()).or_default().push((self.file, one));
+            let [whole, paths] = by_folder.entry(said.or(&Labels::of(one)).folder()).or_default();
+            whole.push(Row::whole(self.file, one));
+            paths.extend(Row::paths(self.file, one));
         }
-        for (folder, rows) in by_folder {
-            let batch = connections(&rows)?;
-            self.write(&folder, vec![(Table::Connections, batch)])?;
+        for (folder, [whole, paths]) in by_folder {
+            self.write(&folder, vec![(Table::Connections, connections(&whole)?)])?;
+            if !paths.is_empty() {
+                self.write(&folder, vec![(Table::Paths, connections(&paths)?)])?;
+            }
         }
         Ok(())
     }

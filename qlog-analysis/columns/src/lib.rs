@@ -21,7 +21,7 @@ mod schema;
 pub mod sql;
 mod tables;
 
-pub use connections::{connections, sharing};
+pub use connections::{Row, connections, sharing};
 pub use dataset::{Added, Dataset, single};
 pub use labels::{Labels, PARTITIONS, UNKNOWN};
 pub use schema::Table;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use arrow::array::{
     ArrayRef, BooleanArray, BooleanBuilder, Float64Builder, Int64Builder, ListArray, RecordBatch, StringArray,
-    StringDictionaryBuilder, StructArray, UInt32Builder, UInt64Array, UInt64Builder,
+    StringDictionaryBuilder, StructArray, UInt32Array, UInt32Builder, UInt64Array, UInt64Builder,
 };
 use arrow::buffer::{OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{Fields, Int32Type};
 use windlass_qlog_analysis::model::{Batch, FlowControl, Metrics, Packet, Stream};
 
 use crate::Error;
-use crate::schema::{Table, element, flow_control, range, stream};
+use crate::schema::{Table, element, flow_control, path_range, range, stream};
 
 pub(crate) type Words = StringDictionaryBuilder<Int32Type>;
 
@@ -76,6 +76,11 @@ impl<T: Copy> Lists<T> {
         self.ends.push(self.parts.len() as i32);
     }
 
+    fn extend(&mut self, list: impl Iterator<Item = T>) {
+        self.parts.extend(list);
+        self.ends.push(self.parts.len() as i32);
+    }
+
     fn take(&mut self, fields: Fields, columns: impl FnOnce(&[T]) -> Vec<ArrayRef>) -> Result<ArrayRef, Error> {
         let Lists { parts, ends } = std::mem::take(self);
         let values = StructArray::try_new(fields.clone(), columns(&parts), None)?;
@@ -102,6 +107,7 @@ pub(crate) struct Packets {
     path: UInt32Builder,
     frames: Words,
     flow_control: Lists<FlowControl>,
+    path_acks: Lists<(u32, u64, u64)>,
     rows: usize,
 }
 
@@ -124,6 +130,10 @@ impl Packets {
         let frames: Vec<&str> = packet.frames.names().collect();
         self.frames.append_option((!frames.is_empty()).then(|| frames.join(",")));
         self.flow_control.add(batch.flow_control_of(packet));
+        let acks = batch.path_acks_of(packet).iter();
+        let ranges =
+            acks.flat_map(|ack| batch.ranges_of_path_ack(ack).iter().map(|&(low, high)| (ack.path, low, high)));
+        self.path_acks.extend(ranges);
     }
 
     /// Rows, and with them parts of lists.
@@ -162,6 +172,13 @@ impl Packets {
                 Arc::new(BooleanArray::from_iter(parts.iter().map(|part| part.kind.unidirectional()))),
                 Arc::new(UInt64Array::from_iter(parts.iter().map(|part| part.stream))),
                 Arc::new(UInt64Array::from_iter(parts.iter().map(|part| part.limit))),
+            ]
+        })?);
+        columns.push(self.path_acks.take(path_range(), |parts| {
+            vec![
+                Arc::new(UInt32Array::from_iter_values(parts.iter().map(|part| part.0))),
+                whole(parts.iter().map(|part| part.1)),
+                whole(parts.iter().map(|part| part.2)),
             ]
         })?);
         Ok(RecordBatch::try_new(Table::Packets.schema(), columns)?)

@@ -19,12 +19,21 @@ pub enum Table {
     Unknown,
     /// A row a connection: what is said of it, and its measures.
     Connections,
+    /// The same of each path of connections that have several.
+    Paths,
 }
 
 impl Table {
     /// All tables, in the order help texts name them.
-    pub const ALL: [Table; 6] =
-        [Table::Packets, Table::Recovery, Table::Events, Table::StateVariables, Table::Unknown, Table::Connections];
+    pub const ALL: [Table; 7] = [
+        Table::Packets,
+        Table::Recovery,
+        Table::Events,
+        Table::StateVariables,
+        Table::Unknown,
+        Table::Connections,
+        Table::Paths,
+    ];
 
     /// Its name, which is also that of its folder.
     #[must_use]
@@ -36,6 +45,7 @@ impl Table {
             Table::StateVariables => "state_variables",
             Table::Unknown => "unknown",
             Table::Connections => "connections",
+            Table::Paths => "paths",
         }
     }
 
@@ -48,7 +58,7 @@ impl Table {
             Table::Events => EVENTS.clone(),
             Table::StateVariables => STATE_VARIABLES.clone(),
             Table::Unknown => UNKNOWN.clone(),
-            Table::Connections => crate::connections::SCHEMA.clone(),
+            Table::Connections | Table::Paths => crate::connections::SCHEMA.clone(),
         }
     }
 }
@@ -97,6 +107,12 @@ pub(crate) fn stream() -> Fields {
     ])
 }
 
+/// An acknowledged range of a path.
+pub(crate) fn path_range() -> Fields {
+    let [low, high] = ["low", "high"].map(|name| always(name, DataType::UInt64));
+    Fields::from(vec![always("path", DataType::UInt32), low, high])
+}
+
 /// Fields of a flow control frame.
 pub(crate) fn flow_control() -> Fields {
     Fields::from(vec![
@@ -128,6 +144,7 @@ static PACKETS: LazyLock<SchemaRef> = LazyLock::new(|| {
         always("path", DataType::UInt32),
         perhaps("frames", word()),
         always("flow_control", DataType::List(element(flow_control()))),
+        perhaps("path_acks", DataType::List(element(path_range()))),
     ])
 });
 

@@ -1,7 +1,8 @@
 //! Questions to a dataset in SQL, answered by DataFusion in this process. What traces say is escaped in the answers.
 
+use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, RecordBatch, StringArray};
@@ -13,8 +14,11 @@ use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTable
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
 use datafusion::prelude::SessionContext;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::reader::SerializedFileReader;
 use windlass_qlog_analysis::escape::{self, Printed};
 
+use crate::dataset::files;
 use crate::{PARTITIONS, Table};
 
 mod examples;
@@ -27,6 +31,17 @@ pub enum SqlError {
     /// It is no dataset, or cannot be read.
     #[error("{0} is no dataset; `windlass qlog parquet` makes one")]
     NoDataset(String),
+    /// Its files cannot be listed.
+    #[error(transparent)]
+    Files(#[from] crate::Error),
+    /// No file of it can be read, or one is damaged within.
+    #[error("cannot read {file}: {reason}", file = .file.display())]
+    Unreadable {
+        /// The first of its files, or that one.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The question is wrong, or the answer could not be found.
     #[error("{0}")]
     Query(#[from] DataFusionError),
@@ -49,31 +64,101 @@ pub enum Format {
     Csv,
 }
 
+/// What came of a question.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Answered {
+    /// Rows of the answer.
+    pub rows: u64,
+    /// Files whose rows are missing in it, since they cannot be read as Parquet, each with the reason.
+    pub left_out: Vec<(PathBuf, String)>,
+}
+
 /// Asks the dataset in `directory` a question and writes the answer, row by row unless it is
-/// a table. How many rows there were.
+/// a table.
 ///
 /// Each table of the dataset is a table of its name, with the columns the dataset is
-/// partitioned by at its end. A question changes nothing: what would is refused.
+/// partitioned by at its end. A question changes nothing: what would is refused. Files that cannot be read are left out.
 ///
 /// # Errors
-/// It is no dataset, the question is wrong, or the answer cannot be written.
-pub fn query(directory: &Path, question: &str, format: Format, out: &mut dyn Write) -> Result<u64, SqlError> {
+/// It is no dataset, none of its files can be read, the question is wrong, or the answer cannot be written.
+pub fn query(directory: &Path, question: &str, format: Format, out: &mut dyn Write) -> Result<Answered, SqlError> {
     if !directory.join(crate::dataset::MARKER).is_file() {
         return Err(SqlError::NoDataset(directory.display().to_string()));
+    }
+    let (mut readable, mut left_out) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    for table in Table::ALL {
+        files(&directory.join(table.name()), &mut found)?;
+    }
+    found.sort();
+    for file in found.into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "parquet")) {
+        match unreadable(&file) {
+            Some(reason) => left_out.push((file, reason)),
+            None => readable.push(file),
+        }
+    }
+    if let ([], Some((file, reason))) = (&readable[..], left_out.first()) {
+        return Err(SqlError::Unreadable { file: file.clone(), reason: reason.clone() });
+    }
+    let without = if left_out.is_empty() { None } else { Some(linked(directory, &readable)?) };
+    let context = SessionContext::new();
+    for table in Table::ALL {
+        register(&context, without.as_ref().map_or(directory, tempfile::TempDir::path), table)?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // What is within lists and structures is escaped here.
     let mut printed = Printed::new(out);
-    let rows = runtime.block_on(answer(directory, question, format, &mut printed))?;
+    let rows = runtime.block_on(answer(&context, question, format, &mut printed)).map_err(|error| match &error {
+        SqlError::Query(cause)
+            if matches!(cause.find_root(), DataFusionError::ParquetError(_) | DataFusionError::ArrowError(..)) =>
+        {
+            let damaged = readable.into_iter().find_map(|file| Some((damaged(&file)?, file)));
+            damaged.map_or(error, |(reason, file)| SqlError::Unreadable { file, reason })
+        }
+        _ => error,
+    })?;
     printed.into_inner()?;
-    Ok(rows)
+    Ok(Answered { rows, left_out })
 }
 
-async fn answer(directory: &Path, question: &str, format: Format, out: &mut dyn Write) -> Result<u64, SqlError> {
-    let context = SessionContext::new();
-    for table in Table::ALL {
-        register(&context, directory, table)?;
+/// Why a file is no Parquet file with its end, where its columns stand (a file that was cut has none).
+fn unreadable(file: &Path) -> Option<String> {
+    let opened = File::open(file).map_err(|error| error.to_string());
+    let read = opened.and_then(|file| SerializedFileReader::new(file).map_err(|error| error.to_string()));
+    read.err()
+}
+
+/// What is wrong with the rows of a file.
+fn damaged(file: &Path) -> Option<String> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).ok()?).and_then(|builder| builder.build());
+    let wrong = match reader {
+        Ok(rows) => rows.filter_map(Result::err).next()?.to_string(),
+        Err(error) => error.to_string(),
+    };
+    Some(wrong)
+}
+
+/// A directory with links to `files` of `directory`, in the same folders.
+fn linked(directory: &Path, files: &[PathBuf]) -> Result<tempfile::TempDir, SqlError> {
+    #[cfg(unix)]
+    use std::os::unix::fs::symlink as link;
+    #[cfg(not(unix))]
+    let link = |from, to| std::fs::copy(from, to).map(drop);
+    let links = tempfile::tempdir()?;
+    for file in files {
+        let to = links.path().join(file.strip_prefix(directory).unwrap_or(file));
+        to.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        link(std::path::absolute(file)?, to)?;
     }
+    Ok(links)
+}
+
+async fn answer(
+    context: &SessionContext,
+    question: &str,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<u64, SqlError> {
     let only_asks = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     let frame = context.sql_with_options(question, only_asks).await?;
     let mut rows = 0;

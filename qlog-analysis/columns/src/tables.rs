@@ -112,9 +112,11 @@ fn other_row(kind: EventKind, batch: &Batch, index: usize) -> OtherRow<'_> {
             text("http_frame_parsed", batch.http_frame_json(&batch.http[index as usize]))
         }
         EventKind::PacketsAcked(index) => {
-            let ranges = batch.ranges_of(&batch.packets[index as usize]).iter();
-            let ranges: Vec<String> = ranges.map(|(low, high)| format!("{low}-{high}")).collect();
-            text("packets_acked", ranges.join(" "))
+            let packet = &batch.packets[index as usize];
+            let ranges: Vec<String> =
+                batch.ranges_of(packet).iter().map(|(low, high)| format!("{low}-{high}")).collect();
+            let number = Some(packet.path).filter(|&path| path > 0);
+            OtherRow { number, ..text("packets_acked", ranges.join(" ")) }
         }
         EventKind::Migrated => OtherRow { event: "migrated", ..OtherRow::default() },
         EventKind::SpuriousLoss => OtherRow { event: "spurious_loss", ..OtherRow::default() },

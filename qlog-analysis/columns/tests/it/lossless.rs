@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use proptest::prelude::*;
 use windlass_qlog_analysis::model::{
     Batch, Event, EventKind, FlowControl, FlowControlKind, HttpField, HttpFrame, HttpFrameKind, Metrics, Packet,
-    PacketType, Peer, State, StateVariable, Stream, TransportParameters,
+    PacketType, PathAck, Peer, State, StateVariable, Stream, TransportParameters,
 };
 use windlass_qlog_analysis::read::{Options, ReadError, open, read, twice};
 use windlass_qlog_columns::{Table, Tables};
@@ -31,8 +31,12 @@ fn said(batch: &Batch, index: usize) -> Vec<String> {
         let packet = &batch.packets[index as usize];
         let streams: Vec<_> =
             batch.streams_of(packet).iter().map(|one| (one.id, one.offset, one.length, one.fin)).collect();
+        let acks = batch.path_acks_of(packet).iter();
+        let path_acks: Vec<_> = acks
+            .flat_map(|ack| batch.ranges_of_path_ack(ack).iter().map(|range| (ack.path, range.0, range.1)))
+            .collect();
         format!(
-            "{time} {name} {} {:?} {:?} {:?} {} {:?} {:?} {:?} {streams:?} {:?} {} {:?} {:?}",
+            "{time} {name} {} {:?} {:?} {:?} {} {:?} {:?} {:?} {streams:?} {:?} {} {:?} {:?} {path_acks:?}",
             packet.kind.name(),
             packet.number,
             packet.bytes,
@@ -72,9 +76,10 @@ fn said(batch: &Batch, index: usize) -> Vec<String> {
         }
         EventKind::Controller(name) => other("congestion_controller", Some(batch.name(name)), None, None),
         EventKind::PacketsAcked(index) => {
-            let ranges = batch.ranges_of(&batch.packets[index as usize]).iter();
+            let packet = &batch.packets[index as usize];
+            let ranges = batch.ranges_of(packet).iter();
             let ranges: Vec<String> = ranges.map(|(low, high)| format!("{low}-{high}")).collect();
-            other("packets_acked", Some(&ranges.join(" ")), None, None)
+            other("packets_acked", Some(&ranges.join(" ")), Some(packet.path).filter(|&path| path > 0), None)
         }
         EventKind::Migrated => other("migrated", None, None, None),
         EventKind::EcnCe(number) => other("marked", None, Some(number), None),
@@ -143,9 +148,10 @@ impl Row<'_> {
     fn list(&self, name: &str) -> Vec<Vec<u64>> {
         let list = self.column(name).as_list::<i32>().value(self.1);
         let parts = list.as_struct();
-        let cell = |column: &ArrayRef, row: usize| match column.as_boolean_opt() {
-            Some(flags) => u64::from(flags.value(row)),
-            None => column.as_primitive::<UInt64Type>().value(row),
+        let cell = |column: &ArrayRef, row: usize| match (column.as_boolean_opt(), column.as_primitive_opt()) {
+            (Some(flags), _) => u64::from(flags.value(row)),
+            (None, Some(small)) => u64::from(PrimitiveArray::<UInt32Type>::value(small, row)),
+            (None, None) => column.as_primitive::<UInt64Type>().value(row),
         };
         (0..parts.len()).map(|row| parts.columns().iter().map(|column| cell(column, row)).collect()).collect()
     }
@@ -179,8 +185,10 @@ impl Row<'_> {
                 let ranges: Vec<(u64, u64)> = self.list("acked_ranges").iter().map(|ends| (ends[0], ends[1])).collect();
                 let streams: Vec<(u64, u64, u64, bool)> =
                     self.list("streams").iter().map(|one| (one[0], one[1], one[2], one[3] == 1)).collect();
+                let path_acks: Vec<(u32, u64, u64)> =
+                    self.list("path_acks").iter().map(|ack| (ack[0] as u32, ack[1], ack[2])).collect();
                 format!(
-                    "{time} {} {} {:?} {:?} {:?} {} {:?} {:?} {:?} {streams:?} {:?} {} {:?} {:?}",
+                    "{time} {} {} {:?} {:?} {:?} {} {:?} {:?} {:?} {streams:?} {:?} {} {:?} {:?} {path_acks:?}",
                     self.word("event").unwrap(),
                     self.word("packet_type").unwrap(),
                     self.u64("packet_number"),
@@ -317,6 +325,9 @@ proptest! {
             let [one, other] = words.map(|word| batch.names.add(&word));
             packet.ranges = (batch.ranges.len() as u32, ranges.len() as u32);
             packet.streams = (batch.streams.len() as u32, streams.len() as u32);
+            packet.path_acks = (batch.path_acks.len() as u32, 1);
+            batch.path_acks.push(PathAck { path: number, ranges: (batch.path_ranges.len() as u32, ranges.len() as u32) });
+            batch.path_ranges.extend(&ranges);
             packet.trigger = fact.map(|_| other);
             let limit = FlowControl {
                 kind: LIMITS[number as usize % LIMITS.len()],

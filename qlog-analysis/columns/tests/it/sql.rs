@@ -105,6 +105,59 @@ fn a_question_changes_nothing() {
     assert!(!out.exists());
 }
 
+/// A Parquet file that was cut has no end, and nothing in it can be found; an empty one and a foreign one neither.
+#[test]
+fn files_that_are_broken_hide_no_others() {
+    let directory = dataset();
+    let question = "SELECT controller, count(*) AS n FROM connections GROUP BY controller ORDER BY controller";
+    let mut out = Vec::new();
+    let whole = query(directory.path(), question, Format::Csv, &mut out).unwrap();
+    assert_eq!((whole.rows, whole.left_out), (3, vec![]));
+    let files = |table: &str| {
+        let mut found = Vec::new();
+        let mut folders = vec![directory.path().join(table)];
+        while let Some(folder) = folders.pop() {
+            for entry in folder.read_dir().unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() { folders.push(path) } else { found.push(path) }
+            }
+        }
+        found.sort();
+        found
+    };
+    let broken: Vec<_> =
+        files("connections").into_iter().filter(|file| file.to_str().unwrap().contains("cubic")).collect();
+    let [cut, empty, foreign] = &broken[..] else { panic!("{broken:?}") };
+    let bytes = std::fs::read(cut).unwrap();
+    std::fs::write(cut, &bytes[..bytes.len() / 2]).unwrap();
+    std::fs::write(empty, "").unwrap();
+    std::fs::write(foreign, "a picture, and not one of columns").unwrap();
+    let mut out = Vec::new();
+    let answered = query(directory.path(), question, Format::Csv, &mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "controller,n\nbbr,2\nbbr:x=1,1\n");
+    let left_out: Vec<_> = answered.left_out.iter().map(|(file, _)| file.clone()).collect();
+    assert_eq!(left_out, broken);
+    // One that is damaged within is found only while it is read.
+    let whole = files("packets").into_iter().find(|file| file.to_str().unwrap().contains("bbr%3A")).unwrap();
+    let mut bytes = std::fs::read(&whole).unwrap();
+    let kept = bytes.clone();
+    let half = bytes.len() / 2;
+    bytes[4..half].fill(0xa5);
+    std::fs::write(&whole, bytes).unwrap();
+    let answer = ask(directory.path(), "SELECT * FROM packets", Format::Json).unwrap_err();
+    assert!(answer.to_string().starts_with(&format!("cannot read {}: ", whole.display())), "{answer}");
+    std::fs::write(&whole, kept).unwrap();
+    // The other tables have all their rows.
+    let answer = ask(directory.path(), "SELECT count(*) AS n FROM packets WHERE event = 'sent'", Format::Csv).unwrap();
+    assert_eq!(answer, "n\n6000\n");
+    for table in ["packets", "recovery", "events", "connections"] {
+        files(table).iter().for_each(|file| std::fs::write(file, "").unwrap());
+    }
+    let answer = ask(directory.path(), "SELECT 1", Format::Csv).unwrap_err();
+    assert!(matches!(answer, SqlError::Unreadable { .. }), "{answer:?}");
+    assert!(answer.to_string().contains(".parquet: "), "{answer}");
+}
+
 #[test]
 fn what_is_no_dataset_is_told() {
     let directory = tempfile::tempdir().unwrap();

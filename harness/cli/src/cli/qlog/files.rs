@@ -46,7 +46,7 @@ fn limits() -> Limits {
 static LEFT_OUT: AtomicUsize = AtomicUsize::new(0);
 
 /// Names a file that is left out, and why, on standard error.
-fn leave_out(reason: &str) {
+pub(super) fn leave_out(reason: &str) {
     LEFT_OUT.fetch_add(1, Ordering::Relaxed);
     warn(&format!("{reason}; it is left out"));
 }

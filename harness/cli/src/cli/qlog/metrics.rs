@@ -37,9 +37,9 @@ enum Format {
     Table,
     /// All of them, one JSON object per connection and one on how they share
     Json,
-    /// All of them, a row per connection
+    /// All of them, a row per connection and path
     Csv,
-    /// All of them, a row per connection, as a Parquet file
+    /// All of them, a row per connection and path, as a Parquet file
     Parquet,
 }
 
@@ -167,9 +167,13 @@ fn parquet(_: &[Row], _: Option<&Shares>) -> Result<Vec<u8>, CliError> {
 
 #[cfg(feature = "parquet")]
 fn parquet(rows: &[Row], shares: Option<&Shares>) -> Result<Vec<u8>, CliError> {
-    use windlass_qlog_columns::{connections, sharing, single};
+    use windlass_qlog_columns::{Row as Of, connections, sharing, single};
 
-    let rows: Vec<(&str, &Measured)> = rows.iter().map(|row| (row.file.as_str(), &row.measured)).collect();
+    // Each path of a connection that has several comes after it.
+    let of = rows
+        .iter()
+        .flat_map(|Row { file, measured }| std::iter::once(Of::whole(file, measured)).chain(Of::paths(file, measured)));
+    let rows: Vec<Of<'_>> = of.collect();
     let mut bytes = Vec::new();
     connections(&rows)
         .and_then(|batch| sharing(&batch, &rows, shares))

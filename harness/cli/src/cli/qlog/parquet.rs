@@ -7,7 +7,7 @@ use crate::cli::CliError;
 
 /// Turn qlog files into a dataset: Parquet files by controller, stack and scenario
 ///
-/// Tables: packets, recovery, events, state_variables, unknown, connections. Traces are added to a
+/// Tables: packets, recovery, events, state_variables, unknown, connections, paths. Traces are added to a
 /// dataset that is there; rows of a file of the same name are replaced. The labels come from
 /// the traces, unless they are given here.
 #[derive(Debug, clap::Args)]

@@ -8,8 +8,8 @@ use crate::cli::CliError;
 
 /// Query a dataset of `windlass qlog parquet` in SQL
 ///
-/// Tables: packets, recovery, events, state_variables, unknown, connections, each with the
-/// columns controller, stack and scenario. `--example` lists example queries; the name of one
+/// Tables: packets, recovery, events, state_variables, unknown, connections, paths, each with
+/// the columns controller, stack and scenario. Files of it that are broken are left out and named. `--example` lists example queries; the name of one
 /// in place of the SQL runs it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Sql {
@@ -47,6 +47,7 @@ impl Sql {
     pub(super) fn run(&self) -> Result<(), CliError> {
         use windlass_qlog_columns::sql::{self, EXAMPLES, SqlError};
 
+        use super::files::{leave_out, unreadable};
         use super::output::{Compression, Output, unwritable};
         use crate::cli::error::print;
 
@@ -71,11 +72,17 @@ impl Sql {
             Format::Csv => sql::Format::Csv,
         };
         let mut output = Output::open(None, Compression::None, &[])?;
-        sql::query(dataset, question, format, &mut output).map_err(|error| match error {
+        let answered = sql::query(dataset, question, format, &mut output).map_err(|error| match error {
             error @ (SqlError::NoDataset(_) | SqlError::Query(_)) => CliError::Usage(error.to_string()),
             SqlError::Output(error) => unwritable(None, &error),
-            error @ SqlError::Write(_) => CliError::Failed(error.to_string()),
+            SqlError::Unreadable { file, reason } => unreadable(&file, &reason),
+            error @ (SqlError::Write(_) | SqlError::Files(_)) => CliError::Failed(error.to_string()),
         })?;
+        for (file, reason) in &answered.left_out {
+            if let CliError::Unreadable { reason, .. } = unreadable(file, reason) {
+                leave_out(&reason);
+            }
+        }
         output.finish()
     }
 }
