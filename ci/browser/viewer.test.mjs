@@ -169,6 +169,16 @@ test("HTTP/3 requests are a waterfall", () => viewer({}, async (page) => {
   await shot(page, "viewer-requests");
 }));
 
+test("what stands behind the events is honoured in a file that is read in pieces", () => viewer({}, async (page) => {
+  const events = Array.from({ length: 30_000 }, (_, i) => `{"time":1,"name":"transport:packet_sent","data":${JSON.stringify(packet(i))}}`);
+  const name = "behind.qlog";
+  writeFileSync(join(work, name), `{"qlog_version":"0.3","qlog_format":"JSON","traces":[{"events":[${events.join(",")}],"common_fields":{"time_format":"delta"}}]}`);
+  await open(page, [join(work, name)]);
+  const expected = windlass(work, "qlog", "metrics", "--format", "json", name).stdout;
+  assert.ok(Math.abs(JSON.parse(expected).measures.duration - 29.999) < 1e-6, expected);
+  assert.equal(await saved(page, /Save all measures/), expected);
+}));
+
 test("what is no trace is refused with a reason, and two files of one name are told apart", () => viewer({}, async (page) => {
   const [picture, cut] = [join(work, "picture.qlog"), join(work, "cut.sqlog.zst")];
   writeFileSync(picture, "\x89PNG and more");

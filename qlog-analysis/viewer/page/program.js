@@ -13,6 +13,12 @@ class FileInput {
     this.chunk = new Uint8Array();
   }
 
+  /** Begins at the start again. */
+  rewind() {
+    this.at = 0;
+    this.chunk = new Uint8Array();
+  }
+
   /** Fills the beginning of `target`; how many bytes, 0 at the end. */
   read(target) {
     if (!this.chunk.length && this.at < this.file.size) {
@@ -164,7 +170,10 @@ function work({ data: { module, args, file } }) {
   const input = new FileInput(file);
   let told = 0;
   const progress = () => { postMessage({ progress: { read: input.at, size: file.size } }); };
-  const reader = new MessageReader((message, data) => postMessage({ message, data }, [data]));
+  const reader = new MessageReader((message, data) => {
+    if (message.kind === "rewind") input.rewind();
+    else postMessage({ message, data }, [data]);
+  });
   const watched = {
     read(target) {
       const before = input.at;

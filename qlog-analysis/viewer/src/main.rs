@@ -18,7 +18,7 @@ mod output;
 mod playground;
 mod trace;
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
 use output::Output;
@@ -53,11 +53,11 @@ fn main() -> ExitCode {
 fn run(arguments: &[&str]) -> Result<(), Failure> {
     let mut output = Output::new(io::stdout().lock());
     match arguments {
-        ["trace", name, points] => trace::read(io::stdin().lock(), name, number("POINTS", points)?, &mut output),
+        ["trace", name, points] => trace::read(&mut Stdin::default(), name, number("POINTS", points)?, &mut output),
         ["packets", trace, connection, from, to, most] => {
             let times = number("FROM", from)?..number("TO", to)?;
             let connection = (number("TRACE", trace)?, *connection);
-            trace::packets(io::stdin().lock(), connection, times, number("MOST", most)?, &mut output)
+            trace::packets(&mut Stdin::default(), connection, times, number("MOST", most)?, &mut output)
         }
         ["scenario"] => playground::run(&text()?, &mut output),
         ["record"] => playground::record(&text()?, &mut output),
@@ -68,6 +68,45 @@ fn run(arguments: &[&str]) -> Result<(), Failure> {
                 .to_owned(),
         )),
     }
+}
+
+/// The standard input, which is read a second time where it has to be.
+#[derive(Default)]
+struct Stdin {
+    opened: bool,
+}
+
+impl trace::Source for Stdin {
+    fn open(&mut self, output: &mut Output<impl Write>) -> io::Result<Box<dyn Read + '_>> {
+        let mut input = io::stdin().lock();
+        if std::mem::replace(&mut self.opened, true) {
+            // What is left of it is in a buffer, or before the end.
+            io::copy(&mut input, &mut io::sink())?;
+            rewind(output)?;
+        }
+        Ok(Box::new(input))
+    }
+}
+
+/// Asks the page, which reads the file, to begin at its start.
+#[cfg(not(unix))]
+fn rewind(output: &mut Output<impl Write>) -> io::Result<()> {
+    if cfg!(not(target_family = "wasm")) {
+        let message = "it says behind its events how they are to be read, and is read once here";
+        return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+    }
+    output.message(&serde_json::json!({ "kind": "rewind" }))
+}
+
+/// Goes to the start of the file.
+#[cfg(unix)]
+fn rewind(_: &mut Output<impl Write>) -> io::Result<()> {
+    use std::os::fd::AsFd;
+    let mut file = std::fs::File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    io::Seek::rewind(&mut file).map_err(|error| {
+        let message = format!("it says behind its events how they are to be read, and cannot be read again: {error}");
+        io::Error::new(error.kind(), message)
+    })
 }
 
 fn number<T: std::str::FromStr>(what: &str, text: &str) -> Result<T, Failure> {

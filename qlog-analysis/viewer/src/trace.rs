@@ -1,10 +1,10 @@
 //! Reading a trace: what `windlass qlog metrics` and `windlass qlog report` say of it.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::ops::Range;
 
 use serde::Serialize;
-use windlass_qlog_analysis::read::{Input, Options, Summary};
+use windlass_qlog_analysis::read::{Input, Options, ReadError, Summary};
 use windlass_qlog_analysis::series::{
     About, ConnectionSeries, PacketInfo, PacketLog, read_packets, read_series_watched, so_far,
 };
@@ -58,18 +58,40 @@ struct FileFacts<'a> {
     doubts: &'a [String],
 }
 
+/// What can be read from its start more than once.
+pub(crate) trait Source {
+    /// Begins at its start, which the page may have to be asked for by a message.
+    fn open(&mut self, output: &mut Output<impl Write>) -> io::Result<Box<dyn Read + '_>>;
+}
+
+/// Reads `source` with `read`, and once more where what stands behind the events says how to read those.
+fn twice<S: Source, W: Write, T>(
+    source: &mut S,
+    output: &mut Output<W>,
+    mut read: impl FnMut(&mut dyn Read, &Options, &mut Output<W>) -> Result<T, ReadError>,
+) -> Result<T, Failure> {
+    let options = Options { jobs: 1, ..Options::default() };
+    let mut input = source.open(output)?;
+    let headers = match read(&mut input, &options, output) {
+        Err(ReadError::Late(headers)) => headers,
+        done => return Ok(done?),
+    };
+    drop(input);
+    let mut input = source.open(output)?;
+    Ok(read(&mut input, &Options { headers, ..options }, output)?)
+}
+
 /// Reads the trace called `name` and writes its connections, with at most `points` points a line:
 /// some on the way, all at the end, after the first packets of each.
 pub(crate) fn read(
-    input: impl Read,
+    source: &mut impl Source,
     name: &str,
     points: usize,
     output: &mut Output<impl Write>,
 ) -> Result<(), Failure> {
-    let options = Options { jobs: 1, ..Options::default() };
-    let (mut blocks, mut next) = (0, FIRST_SHOWN);
-    let (summary, series) =
-        read_series_watched(Input::new(input)?, &options, points, Some(MOST_PACKETS), &mut |progress| {
+    let (summary, series) = twice(source, output, |input, options, output| {
+        let (mut blocks, mut next) = (0, FIRST_SHOWN);
+        read_series_watched(Input::new(input)?, options, points, Some(MOST_PACKETS), &mut |progress| {
             blocks += 1;
             if blocks < next || progress.followed() > MOST_SHOWN {
                 return Ok(());
@@ -77,7 +99,8 @@ pub(crate) fn read(
             next *= 2;
             write(name, &so_far(progress), None, output)?;
             Ok(())
-        })?;
+        })
+    })?;
     for (connection, packets) in series.iter().enumerate().filter_map(|(i, one)| Some((i, one.packets.as_ref()?))) {
         write_packets(connection, packets, output)?;
     }
@@ -86,14 +109,15 @@ pub(crate) fn read(
 
 /// Reads a trace again and writes packets of one of its connections, as [`read_packets`] finds them.
 pub(crate) fn packets(
-    input: impl Read,
+    source: &mut impl Source,
     connection: (u32, &str),
     times: Range<i64>,
     most: usize,
     output: &mut Output<impl Write>,
 ) -> Result<(), Failure> {
-    let options = Options { jobs: 1, ..Options::default() };
-    let found = read_packets(Input::new(input)?, &options, connection, times, most)?;
+    let found = twice(source, output, |input, options, _| {
+        read_packets(Input::new(input)?, options, connection, times.clone(), most)
+    })?;
     Ok(write_packets(0, &found, output)?)
 }
 
@@ -113,7 +137,8 @@ fn write(
     let bad_records = summary.map_or(0, |summary| summary.bad_records);
     let doubts = summary.map(Summary::doubts).unwrap_or_default();
     let points: usize = series.iter().flat_map(|one| &one.lines).map(|(_, points, _)| points.len()).sum();
-    let metrics = series.iter().filter(|_| summary.is_some());
+    // Those of a connection hold those of its paths.
+    let metrics = series.iter().filter(|one| summary.is_some() && one.path.is_none());
     output.header(&Connections {
         kind: "connections",
         bytes: points * 16,
@@ -153,9 +178,15 @@ mod tests {
         HEADER.chars().chain((0..events).flat_map(|i| event(i).chars().collect::<Vec<_>>())).collect()
     }
 
+    impl Source for &[u8] {
+        fn open(&mut self, _: &mut Output<impl Write>) -> io::Result<Box<dyn Read + '_>> {
+            Ok(Box::new(*self))
+        }
+    }
+
     fn shown(trace: &str, points: usize) -> Vec<(serde_json::Value, Vec<u8>)> {
         let mut written = Vec::new();
-        read(trace.as_bytes(), "a.sqlog", points, &mut Output::new(&mut written)).unwrap();
+        read(&mut trace.as_bytes(), "a.sqlog", points, &mut Output::new(&mut written)).unwrap();
         let mut shown = messages(&written);
         shown.retain(|(message, _)| message["kind"] == "connections");
         shown
@@ -170,14 +201,14 @@ mod tests {
         };
         let trace: String = std::iter::once(HEADER.to_owned()).chain((10..30).map(packet)).collect();
         let mut written = Vec::new();
-        read(trace.as_bytes(), "a.sqlog", 100, &mut Output::new(&mut written)).unwrap();
+        read(&mut trace.as_bytes(), "a.sqlog", 100, &mut Output::new(&mut written)).unwrap();
         let told = messages(&written);
         let kinds: Vec<&str> = told.iter().map(|(message, _)| message["kind"].as_str().unwrap()).collect();
         assert_eq!(kinds, ["packets", "connections"]);
         assert_eq!((&told[0].0["connection"], &told[0].0["info"]["packets"]), (&0.into(), &20.into()));
         assert_eq!(told[1].0["connections"][0]["packets"], told[0].0["info"]);
         let mut written = Vec::new();
-        packets(trace.as_bytes(), (0, ""), 5_000_000..8_000_000, 2, &mut Output::new(&mut written)).unwrap();
+        packets(&mut trace.as_bytes(), (0, ""), 5_000_000..8_000_000, 2, &mut Output::new(&mut written)).unwrap();
         let again = &messages(&written)[0].0;
         assert_eq!((&again["info"]["packets"], &again["info"]["left_out"]), (&2.into(), &1.into()));
     }
@@ -202,6 +233,21 @@ mod tests {
     }
 
     #[test]
+    fn paths_are_drawn_by_themselves_and_measured_within_their_connection() {
+        let sent = |path: u64, number: u64| {
+            let header = format!("{{\"packet_type\":\"1RTT\",\"packet_number\":{number},\"path_id\":{path}}}");
+            format!("\x1e{{\"time\":{number},\"name\":\"quic:packet_sent\",\"data\":{{\"header\":{header}}}}}\n")
+        };
+        let packets = (0..10).flat_map(|number| [sent(0, number), sent(1, number)]);
+        let trace: String = std::iter::once(HEADER.to_owned()).chain(packets).collect();
+        let message = &shown(&trace, 100)[0].0;
+        let paths: Vec<_> = message["connections"].as_array().unwrap().iter().map(|one| one.get("path")).collect();
+        assert_eq!(paths, [None, Some(&0.into()), Some(&1.into())]);
+        let (_, measured) = measure(trace.as_bytes(), &Options::default()).unwrap();
+        assert_eq!(message["metrics"], serde_json::json!([measured[0].to_json("a.sqlog").to_string()]));
+    }
+
+    #[test]
     fn a_long_trace_is_shown_on_the_way() {
         let trace = trace(100_000);
         let shown = shown(&trace, 4096);
@@ -214,10 +260,26 @@ mod tests {
         assert!(shown[0].0["metrics"].as_array().unwrap().is_empty() && shown[0].0.get("events").is_none());
     }
 
+    /// Of a document that is larger than what is read at once, the members behind the events count, too.
+    #[test]
+    fn members_behind_the_events_are_honoured() {
+        let trace = trace(20_000);
+        let events: Vec<&str> = trace.lines().skip(1).map(|line| line.trim_start_matches('\x1e')).collect();
+        let body = events.join(",");
+        let head = r#"{"qlog_version":"0.3","qlog_format":"JSON","traces":[{"#;
+        let common = r#""common_fields":{"time_format":"delta"}"#;
+        let files =
+            [format!(r#"{head}{common},"events":[{body}]}}]}}"#), format!(r#"{head}"events":[{body}],{common}}}]}}"#)];
+        assert!(body.len() > 2 << 20);
+        let [before, behind] = files.map(|file| shown(&file, 100).pop().unwrap());
+        assert!(before.0["connections"][0]["duration_s"].as_f64().unwrap() > 1000.0, "differences");
+        assert_eq!(before, behind);
+    }
+
     #[test]
     fn what_is_no_trace_is_an_error() {
         let mut written = Vec::new();
-        let error = read(&b"a picture"[..], "a.png", 100, &mut Output::new(&mut written)).unwrap_err();
+        let error = read(&mut &b"a picture"[..], "a.png", 100, &mut Output::new(&mut written)).unwrap_err();
         assert!(error.to_string().contains("no qlog"), "{error}");
         assert!(written.is_empty());
     }
