@@ -22,6 +22,9 @@ pub struct About {
     pub trace: u32,
     /// Its connection, where the trace names one.
     pub group: String,
+    /// Number of the path, if it is one of a connection's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<u32>,
     /// The congestion controller, where the trace names it.
     pub controller: Option<String>,
     /// What logged it; empty if the trace does not say.
@@ -92,6 +95,7 @@ impl About {
             title: measured.trace.title.clone(),
             trace: measured.trace.index,
             group: measured.group.clone(),
+            path: series.path,
             controller: measures.controller.clone(),
             implementation: measured.trace.implementation.clone(),
             vantage: measured.trace.vantage.name(),

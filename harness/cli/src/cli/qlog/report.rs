@@ -130,6 +130,9 @@ pub(super) fn most_points(files: usize) -> usize {
 fn title(sections: &[Section]) -> String {
     match sections {
         [only] => Path::new(only.file()).file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        many => format!("{} connections", many.len()),
+        many => match many.iter().filter(|section| section.is_connection()).count() {
+            1 => Path::new(many[0].file()).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            connections => format!("{connections} connections"),
+        },
     }
 }

@@ -44,6 +44,12 @@ impl Section {
         &self.about.file
     }
 
+    /// Whether it is a connection as a whole, and not one of its paths.
+    #[must_use]
+    pub fn is_connection(&self) -> bool {
+        self.about.path.is_none()
+    }
+
     /// Its connection, where the trace names one.
     #[must_use]
     pub fn group(&self) -> &str {

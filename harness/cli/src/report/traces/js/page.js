@@ -15,7 +15,8 @@ function summarySection() {
 }
 
 function start() {
-  document.getElementById("facts").textContent = [plural(traces.length, "connection"), plural(new Set(traces.map(({ file }) => file)).size, "file"), `windlass ${windlass}`].join(" · ");
+  document.getElementById("facts").textContent = [plural(traces.filter(({ path }) => path === undefined).length, "connection"), ...[traces.filter(({ path }) => path !== undefined).length].filter(Boolean).map((paths) => plural(paths, "path")),
+    plural(new Set(traces.map(({ file }) => file)).size, "file"), `windlass ${windlass}`].join(" · ");
   const content = document.getElementById("content");
   const drawable = traces.filter(({ duration_s: duration, lines }) => duration > 0 && lines.length);
   const load = async (all) => { for (const trace of all) trace.decoded = await trace.load(); };
