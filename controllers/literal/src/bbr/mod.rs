@@ -6,7 +6,7 @@ mod state_machine;
 
 use windlass_controllers::{Path, Span, Time};
 
-use crate::delivery_rate::{BY_INSTANT, DeliveryRate, P};
+use crate::delivery_rate::{BY_INSTANT, DeliveryRate, P, WRITES_UNSEEN};
 use crate::recovery::{Period, initial_window};
 use crate::{Action, Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status};
 
@@ -22,6 +22,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
     ),
     readings: &[
         BY_INSTANT,
+        WRITES_UNSEEN,
         Reading {
             change: "emptied in Startup",
             section: "draft-ietf-ccwg-bbr §5.5.9",
