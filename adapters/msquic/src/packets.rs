@@ -115,10 +115,11 @@ pub(crate) fn new_file(writer: &LogWriter, new: &ConnectionInfo<'_>) -> Destinat
     static STARTED: LazyLock<u128> =
         LazyLock::new(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis());
     let end = if new.client { "client" } else { "server" };
-    let name = format!("{STACK}-{}-{}-{end}-{}.sqlog", *STARTED, std::process::id(), new.connection);
+    let process = format!("{}-{}", *STARTED, std::process::id());
+    let name = format!("{STACK}-{process}-{end}-{}.sqlog", new.connection);
     let file = writer.file(&name);
     let dropped = file.lost();
-    let (title, group) = (format!("{STACK} to {}", new.peer.address), format!("{:016x}", new.connection));
+    let (title, group) = (format!("{STACK} to {}", new.peer.address), format!("{process}-{}", new.connection));
     let header = Header {
         title: &title,
         vantage: if new.client { Vantage::Client } else { Vantage::Server },

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -46,6 +46,8 @@ type Outputs = Box<dyn FnMut(&NewConnection) -> Option<(Output, Lost)> + Send>;
 /// With [`Endpoint::record_in`](crate::Endpoint::record_in), what the endpoint's controllers
 /// get and decide goes into the same files.
 pub struct Qlog {
+    /// Of all processes' endpoints, this one.
+    endpoint: String,
     outputs: Outputs,
     writer: Option<LogWriter>,
     profile: Profile,
@@ -86,19 +88,21 @@ impl Qlog {
     }
 
     fn to_log_writer(writer: LogWriter) -> Qlog {
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let files = writer.clone();
+        let endpoint = endpoint();
+        let named = endpoint.clone();
         let outputs = move |new: &NewConnection| {
             let end = if new.client { "client" } else { "server" };
-            let file = files.file(&format!("{STACK}-{started}-{}-{end}-{}.sqlog", std::process::id(), new.id));
+            let file = files.file(&format!("{STACK}-{named}-{end}-{}.sqlog", new.id));
             let lost = file.lost();
             Some((Box::new(file) as Output, lost))
         };
-        Self::with(Box::new(outputs), Some(writer))
+        Qlog { endpoint, ..Self::with(Box::new(outputs), Some(writer)) }
     }
 
     fn with(outputs: Outputs, writer: Option<LogWriter>) -> Qlog {
         Qlog {
+            endpoint: endpoint(),
             outputs,
             writer,
             profile: Profile::Ietf,
@@ -159,7 +163,8 @@ impl Qlog {
 
     fn begin(&mut self, new: &NewConnection, now: u64) -> Option<Connection> {
         let (output, lost) = (self.outputs)(new)?;
-        let group = format!("{:016x}", new.id);
+        // s2n-quic counts connections from 0 in each endpoint, and does not tell the original destination connection ID.
+        let group = format!("{}-{}", self.endpoint, new.id);
         let header = Header {
             title: &self.title,
             vantage: if new.client { Vantage::Client } else { Vantage::Server },
@@ -246,6 +251,13 @@ impl Place {
     }
 }
 
+/// What no other endpoint of this process or another is called: when it began, its process, and which of that it is.
+fn endpoint() -> String {
+    static ENDPOINTS: AtomicU64 = AtomicU64::new(0);
+    let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    format!("{began}-{}-{}", std::process::id(), ENDPOINTS.fetch_add(1, Ordering::Relaxed))
+}
+
 /// When, in nanoseconds since the origin of s2n-quic's clock.
 fn nanos(meta: &ConnectionMeta) -> u64 {
     u64::try_from(meta.timestamp.duration_since_start().as_nanos()).unwrap_or(u64::MAX)
@@ -259,6 +271,17 @@ impl Subscriber for Qlog {
     fn create_connection_context(&mut self, meta: &ConnectionMeta, _: &ConnectionInfo<'_>) -> Context {
         let new = NewConnection { id: meta.id, client: matches!(meta.endpoint_type, EndpointType::Client { .. }) };
         self.begin(&new, nanos(meta))
+    }
+
+    fn on_connection_started(
+        &mut self,
+        context: &mut Context,
+        meta: &ConnectionMeta,
+        event: &events::ConnectionStarted<'_>,
+    ) {
+        if let Some(connection) = context {
+            connection.started(nanos(meta), &event.path);
+        }
     }
 
     fn on_frame_sent(&mut self, context: &mut Context, _: &ConnectionMeta, event: &events::FrameSent) {

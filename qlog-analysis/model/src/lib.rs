@@ -37,4 +37,4 @@ pub use schema::{
     EVENT_SCHEMA_PREFIX, FILE_SCHEMA_CONTAINED, FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL, Profile, QUIC_EVENTS,
     RECORD_SEPARATOR, SCHEMA_URI, WINDLASS, WINDLASS_EVENTS,
 };
-pub use trace::{Detail, Header, Trace, Vantage};
+pub use trace::{Detail, End, Header, Trace, Vantage};

@@ -40,6 +40,7 @@ pub enum Profile {
 /// The names of one profile.
 #[derive(Debug)]
 pub(crate) struct Names {
+    pub connection_started: &'static str,
     pub parameters_set: &'static str,
     pub owner: &'static str,
     pub packet_sent: &'static str,
@@ -56,6 +57,7 @@ impl Profile {
     pub(crate) const fn names(self) -> &'static Names {
         match self {
             Profile::Ietf => &Names {
+                connection_started: "quic:connection_started",
                 parameters_set: "quic:parameters_set",
                 owner: "initiator",
                 packet_sent: "quic:packet_sent",
@@ -68,6 +70,7 @@ impl Profile {
                 recovery_parameters_set: "quic:recovery_parameters_set",
             },
             Profile::Qvis => &Names {
+                connection_started: "connectivity:connection_started",
                 parameters_set: "transport:parameters_set",
                 owner: "owner",
                 packet_sent: "transport:packet_sent",

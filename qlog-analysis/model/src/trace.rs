@@ -13,7 +13,7 @@ mod header;
 mod packets;
 mod recovery;
 
-pub use header::{Header, Vantage};
+pub use header::{End, Header, Vantage};
 
 /// Bytes gathered before they go to the file.
 const CHUNK: usize = 1 << 16;

@@ -7,10 +7,11 @@ use std::time::Duration;
 use s2n_quic::provider::event::events::{self, PacketHeader, TransmissionMode};
 use serde::Serialize;
 use windlass_adapter::SharedTrace;
-use windlass_qlog::{Ack, Frame, Metrics, Packet, PacketType, RecoveryParameters, SendTrigger, Trace};
+use windlass_qlog::{Ack, End, Frame, Metrics, Packet, PacketType, RecoveryParameters, SendTrigger, Trace};
 
 use super::frames::{self, Seen, packet};
 use super::{Lost, Output};
+use crate::endpoint::address;
 
 /// Name of the qlog event that records are missing before it.
 pub(super) const DROPPED: &str = "windlass:dropped";
@@ -129,6 +130,15 @@ impl Connection {
         if let Some(metrics) = receiving.metrics {
             trace.recovery_metrics(receiving.at, &metrics);
         }
+    }
+
+    /// The connection begins on `path`.
+    pub(super) fn started(&mut self, now: u64, path: &events::Path<'_>) {
+        self.write(now, |now, trace| {
+            let local = End { address: address(&path.local_addr), connection_id: path.local_cid.bytes };
+            let remote = End { address: address(&path.remote_addr), connection_id: path.remote_cid.bytes };
+            trace.connection_started(now, local, remote);
+        });
     }
 
     pub(super) fn frame_sent(&mut self, header: &PacketHeader, frame: &events::Frame) {

@@ -165,11 +165,16 @@ async fn two_hundred_connections_leave_nothing_behind() {
 
     writer.wait();
     assert_eq!(writer.report(), windlass_s2n_quic::Report::default());
-    let mut packets = 0;
+    let (mut packets, mut groups) = (0, std::collections::HashSet::new());
     for file in std::fs::read_dir(directory.path()).unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
         assert!(text.contains("\"congestion_controller\":") && text.ends_with("}\n"), "{}", &text[..200]);
         packets += text.matches("quic:packet_sent").count();
+        // Which peer it was: by its address, by the connection ID that its own log has as local, and by no other log's name.
+        let field = |name: &str| text.split_once(name).and_then(|(_, rest)| rest.split('"').nth(1)).unwrap_or_default();
+        let remote = text.split_once("\"remote\":").unwrap().1.split_once('}').unwrap().0;
+        assert!(remote.contains("\"ip_v4\":\"127.0.0.") && !remote.contains("\"connection_ids\":[\"\"]"), "{remote}");
+        assert!(groups.insert(field("\"group_id\":").to_owned()));
     }
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), all);
     // Half of them got everything.
