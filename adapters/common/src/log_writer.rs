@@ -75,10 +75,11 @@ impl LogWriter {
     /// The writer to `directory`, which is made if it is not there.
     ///
     /// # Errors
-    /// The directory cannot be made, or no thread.
+    /// The directory cannot be made or written to, or no thread can be made.
     pub fn open(directory: impl Into<PathBuf>) -> io::Result<LogWriter> {
         let directory = directory.into();
         fs::create_dir_all(&directory)?;
+        check_writable(&directory)?;
         let key = fs::canonicalize(&directory)?;
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handle) = open.get(&key).and_then(Weak::upgrade) {
@@ -202,6 +203,16 @@ impl Shared {
             })
             .ok()
     }
+}
+
+/// Writes to `directory` as every file will, and leaves nothing there.
+fn check_writable(directory: &Path) -> io::Result<()> {
+    static TRIED: AtomicU64 = AtomicU64::new(0);
+    let nth = TRIED.fetch_add(1, Ordering::Relaxed);
+    let path = directory.join(format!(".windlass-{}-{nth}", std::process::id()));
+    let written = File::create_new(&path).and_then(|mut file| file.write_all(b"\n"));
+    let removed = fs::remove_file(&path);
+    written.and(removed)
 }
 
 /// A file of a [`LogWriter`]. Give it whole records: what does not fit is dropped by the call.

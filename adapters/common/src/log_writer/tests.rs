@@ -78,3 +78,13 @@ fn a_directory_has_one_writer_as_long_as_somebody_holds_it() {
     drop(file);
     assert_eq!(held.strong_count(), 0, "its thread has ended");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_directory_that_takes_no_file_is_refused_at_once() {
+    // Not even root may make a file there.
+    assert!(LogWriter::open("/proc/self").is_err());
+    let directory = tempfile::tempdir().unwrap();
+    drop(LogWriter::open(directory.path()).unwrap());
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "the trial leaves nothing");
+}
