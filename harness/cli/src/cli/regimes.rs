@@ -35,6 +35,9 @@ pub(super) struct Regimes {
     /// A cover of all pairs of values in short runs: a minute on two cores for the whole catalogue
     #[arg(long)]
     quick: bool,
+    /// A cover of all pairs of values in runs of a few thousand packets, for real stacks
+    #[arg(long, conflicts_with = "quick")]
+    brief: bool,
     /// Print the scenario of the one regime that --only names, for `windlass run`, and run nothing
     #[arg(long, requires = "only")]
     scenario: bool,
@@ -64,7 +67,11 @@ impl Regimes {
                 .map_err(|error| CliError::Usage(format!("--only: {error}")))?,
             None => [None; 6],
         };
-        let effort = if self.quick { Effort::Quick } else { Effort::Full };
+        let effort = match (self.brief, self.quick) {
+            (true, _) => Effort::Brief,
+            (_, true) => Effort::Quick,
+            _ => Effort::Full,
+        };
         let plan = Plan::new(effort, &wanted);
         if self.scenario {
             return self.print_scenario(&plan);
@@ -80,7 +87,7 @@ impl Regimes {
         let csv = self.out.join("regimes.csv");
         replace(&csv, table(&results).csv()?)?;
         let html = self.out.join("regimes.html");
-        replace(&html, regimes::page(&results, self.quick))?;
+        replace(&html, regimes::page(&results, effort))?;
         let rows = &results.rows;
         print(&if controllers.len() * stacks.len() > MAPS { lines(rows) } else { maps(rows, effort) })?;
         print(&format!("report: {}; every number: {}\n", html.display(), csv.display()))?;
@@ -250,6 +257,5 @@ fn broken(row: &Row, effort: Effort) -> String {
 /// The command that runs `case` again.
 fn command(row: &Row, case: &Case, effort: Effort) -> String {
     let stack = if row.stack == Runner::SIMULATOR.name() { String::new() } else { format!(" --stack {}", row.stack) };
-    let quick = if effort == Effort::Quick { " --quick" } else { "" };
-    format!("windlass regimes {}{stack}{quick} --only {}", row.controller, case.regime)
+    format!("windlass regimes {}{stack}{} --only {}", row.controller, effort.option(), case.regime)
 }

@@ -10,6 +10,9 @@ pub const REFERENCE: &str = "reno";
 /// How much is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {
+    /// A cover of all pairs, in runs that are short enough for real stacks, of which a packet takes some thirty
+    /// microseconds of CPU.
+    Brief,
     /// A cover of all pairs, in short runs.
     Quick,
     /// The same in longer runs, and the cross of rate, RTT and buffer for one flow and ten.
@@ -17,11 +20,22 @@ pub enum Effort {
 }
 
 impl Effort {
+    /// The command's option for it, with a space before it; nothing for the full one.
+    #[must_use]
+    pub fn option(self) -> &'static str {
+        match self {
+            Effort::Brief => " --brief",
+            Effort::Quick => " --quick",
+            Effort::Full => "",
+        }
+    }
+
     /// Packets the link may carry in a run: in the simulator some hundredths of a second of CPU, and a quarter of one,
     /// where senders do as they should; [`measure`](super::measure()) ends what goes far beyond.
     #[must_use]
     pub fn packets(self) -> f64 {
         match self {
+            Effort::Brief => 5e3,
             Effort::Quick => 150e3,
             Effort::Full => 1.2e6,
         }
@@ -130,7 +144,7 @@ impl Plan {
         regimes.extend(
             Regime::all().filter(|regime| regime.0[4] == 0 && regime.0[5] == 0 && flows.contains(&regime.0[3])),
         );
-        if effort == Effort::Quick {
+        if effort != Effort::Full {
             // Corners of which no run is short enough.
             let corner = |a: &Regime, b: &Regime| a.0[..2] == b.0[..2];
             let missing = |regime: &Regime| !fitting.iter().any(|fits| corner(fits, regime));

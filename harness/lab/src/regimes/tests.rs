@@ -62,19 +62,21 @@ fn what_does_not_fit_says_so() {
     assert_eq!(case.cell("reno", "sim"), None);
 }
 
-/// The quick plan covers every pair of values that some run of it could have; the full one has every rate, RTT and buffer.
+/// The short plans cover every pair of values that some run of it could have; the full one has every rate, RTT and buffer.
 #[test]
 fn plans_cover_what_they_say() {
     let pairs = |regimes: &mut dyn Iterator<Item = Regime>| -> BTreeSet<(usize, u8, usize, u8)> {
         let of = |one: Regime| (0..6).flat_map(move |a| (a + 1..6).map(move |b| (a, one.0[a], b, one.0[b])));
         regimes.flat_map(of).collect()
     };
-    let quick = Plan::new(Effort::Quick, &[None; 6]);
-    let fits = |regime: &Regime| regime.case(Effort::Quick).duration.is_ok();
-    let run = pairs(&mut quick.cases.iter().filter(|case| case.duration.is_ok()).map(|case| case.regime));
-    assert_eq!(run, pairs(&mut Regime::all().filter(fits)));
-    let corners: BTreeSet<[u8; 2]> = quick.cases.iter().map(|case| [case.regime.0[0], case.regime.0[1]]).collect();
-    assert_eq!(corners.len(), 30, "a rate and an RTT are run or said not to be");
+    for effort in [Effort::Brief, Effort::Quick] {
+        let plan = Plan::new(effort, &[None; 6]);
+        let fits = |regime: &Regime| regime.case(effort).duration.is_ok();
+        let run = pairs(&mut plan.cases.iter().filter(|case| case.duration.is_ok()).map(|case| case.regime));
+        assert_eq!(run, pairs(&mut Regime::all().filter(fits)));
+        let corners: BTreeSet<[u8; 2]> = plan.cases.iter().map(|case| [case.regime.0[0], case.regime.0[1]]).collect();
+        assert_eq!(corners.len(), 30, "a rate and an RTT are run or said not to be");
+    }
     let full = Plan::new(Effort::Full, &[None; 6]);
     let map: BTreeSet<[u8; 3]> =
         full.cases.iter().map(|case| [case.regime.0[0], case.regime.0[1], case.regime.0[2]]).collect();

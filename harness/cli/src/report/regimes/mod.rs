@@ -4,14 +4,14 @@ use serde::Serialize;
 
 use super::frame::{Data, Page, packed};
 use windlass_lab::grid::CODE;
-use windlass_lab::regimes::{AXES, Broken, Case, Judged, Measured, Results, Row, Verdict};
+use windlass_lab::regimes::{AXES, Broken, Case, Effort, Judged, Measured, Results, Row, Verdict};
 
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
 const STYLE: &str = include_str!("page.css");
 
-/// The page of `results`, of short runs if `quick`.
+/// The page of `results`, runs of that effort.
 #[must_use]
-pub fn page(results: &Results, quick: bool) -> String {
+pub fn page(results: &Results, effort: Effort) -> String {
     #[derive(Serialize)]
     struct One<'a> {
         /// Numbers of its values.
@@ -33,7 +33,7 @@ pub fn page(results: &Results, quick: bool) -> String {
     struct All<'a> {
         windlass: &'a str,
         code: &'a str,
-        quick: bool,
+        option: &'static str,
         axes: Vec<(&'a str, &'a [&'a str])>,
         verdicts: [&'a str; 4],
         rows: Vec<Controller<'a>>,
@@ -56,7 +56,7 @@ pub fn page(results: &Results, quick: bool) -> String {
     let all = All {
         windlass: env!("CARGO_PKG_VERSION"),
         code: CODE,
-        quick,
+        option: effort.option(),
         axes: AXES.iter().map(|axis| (axis.name, axis.values)).collect(),
         verdicts: Verdict::ALL.map(Verdict::name),
         rows: rows.collect(),

@@ -26,7 +26,7 @@ fn results() -> Results {
 /// Verdicts, bounds and the reason of what is not run are in the page, which asks for nothing.
 #[test]
 fn the_page_holds_every_verdict() {
-    let html = page(&results(), true);
+    let html = page(&results(), Effort::Quick);
     let packed = html.split_once("id=\"regimes\">").unwrap().1.split_once("</script>").unwrap().0;
     let data: serde_json::Value = serde_json::from_str(&unpacked(packed)).unwrap();
     let cells = &data["rows"][0]["cells"];

@@ -14,7 +14,7 @@ const count = (row, verdict) => row.cells.filter((one) => one.verdict === verdic
 
 function command(row, at) {
   const stack = row.stack === "sim" ? "" : ` --stack ${row.stack}`;
-  return `windlass regimes ${row.controller}${stack}${all.quick ? " --quick" : ""} --only ${settings(at)}`;
+  return `windlass regimes ${row.controller}${stack}${all.option} --only ${settings(at)}`;
 }
 
 /** A field for each rate and RTT, in it a stripe for each buffer: the worst of all flows, paths and packets there. */
@@ -87,7 +87,7 @@ function detailsOf(row) {
 
 function start() {
   const cells = all.rows.reduce((sum, row) => sum + row.cells.length, 0);
-  const facts = [plural(all.rows.length, "controller"), plural(cells, "regime"), ...(all.quick ? ["a cover in short runs"] : []), `windlass ${all.windlass}`, `code ${all.code}`];
+  const facts = [plural(all.rows.length, "controller"), plural(cells, "regime"), ...(all.option ? ["a cover in short runs"] : []), `windlass ${all.windlass}`, `code ${all.code}`];
   document.getElementById("facts").textContent = facts.join(" · ");
   const bad = all.rows.filter((row) => count(row, OUTSIDE) + count(row, TOLD) > 0);
   document.getElementById("content").append(overview(), ...bad.map(detailsOf));
