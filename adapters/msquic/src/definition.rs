@@ -52,14 +52,17 @@ impl NewConnection<'_> {
         let provides = self.provides();
         require(controller, text, STACK, provides).map_err(|error| {
             let missing = controller.needs().without(provides);
-            let mut text = format!("{error}, or turn on in QUIC_SETTINGS");
-            let settings = [(WITH_ECN, " EcnEnabled"), (WITH_ONE_WAY_DELAY, " OneWayDelayEnabled")];
-            for (signals, setting) in settings {
-                if missing.without(signals) != missing {
-                    text.push_str(setting);
-                }
+            // The program's settings, or those of whoever runs it.
+            let settings = [(WITH_ECN, "EcnEnabled"), (WITH_ONE_WAY_DELAY, "OneWayDelayEnabled")];
+            let helps = settings.iter().filter(|(signals, _)| missing.without(*signals) != missing);
+            let lines: Vec<String> = helps.map(|(_, setting)| format!("{setting} = true")).collect();
+            match &lines[..] {
+                [] => error.to_string(),
+                lines => format!(
+                    "{error}, or put {} into the section [msquic] of the settings file (QUIC_SETTINGS in the program's source)",
+                    lines.join(" and ")
+                ),
             }
-            text
         })
     }
 }
@@ -102,6 +105,11 @@ impl Definition {
         let builder = FlowBuilder::from_config(config, &MSQUIC)?.recorded_by(config, &MSQUIC)?;
         let recording = config.recording().map(|_| config.clone());
         Ok(Definition { recording, ..Definition::from(builder) })
+    }
+
+    /// The same without recordings, whatever `config` says of them.
+    pub(crate) fn unrecorded(config: &Config) -> Result<Self, ConfigError> {
+        FlowBuilder::from_config(config, &MSQUIC).map(Definition::from)
     }
 }
 

@@ -77,7 +77,12 @@ impl Drop for GuardedPath {
 
 /// Writes a line to standard error, without control characters; errors are ignored.
 pub(crate) fn warn(line: &str) {
-    let _ = writeln!(std::io::stderr(), "windlass: {}", printable(line));
+    let _ = std::io::stderr().write_all(prefixed(line).as_bytes());
+}
+
+/// Each line of `text`, with whose it is before it.
+fn prefixed(text: &str) -> String {
+    text.lines().map(|line| format!("windlass: {}\n", printable(line))).collect()
 }
 
 fn printable(line: &str) -> String {
@@ -87,6 +92,11 @@ fn printable(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_mistake_is_a_line_that_says_whose_it_is() {
+        assert_eq!(prefixed("a:1:1: x\nb:2:1: \u{1b}y"), "windlass: a:1:1: x\nwindlass: b:2:1: ?y\n");
+    }
 
     struct Fragile;
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use windlass_adapter::config::SettingsFile;
+use windlass_adapter::config::{Config, ConfigError, SettingsFile};
 
 use crate::Definition;
 use crate::definition::{NewConnection, StartFlow};
@@ -13,7 +13,9 @@ use crate::plugin::{effective_user, environment};
 
 impl StartFlow for SettingsFile<Definition> {
     fn start(&self, new: &NewConnection<'_>) -> Result<GuardedPath, String> {
-        let flow = self.settings().of_app(new.app).start(new)?;
+        let settings = self.settings();
+        // Without a reason nobody is warned: the file is for other applications.
+        let flow = settings.of_app(new.app).ok_or("")?.start(new)?;
         if environment(c"WINDLASS_LOG").is_some_and(|value| value == "1") {
             warn(&format!("MsQuic, to {}: {}, by the settings file", new.peer.address, flow.controller()));
         }
@@ -21,14 +23,26 @@ impl StartFlow for SettingsFile<Definition> {
     }
 }
 
+/// What `config` defines. Recordings that cannot be written are no reason to leave its connections without their controller: a
+/// line says so.
+fn recorded_or_not(config: &Config) -> Result<Definition, ConfigError> {
+    match Definition::from_config(config) {
+        Err(error @ ConfigError::Recording { .. }) => {
+            warn(&format!("{error}; its connections have their controllers, and no recordings"));
+            Definition::unrecorded(config)
+        }
+        other => other,
+    }
+}
+
 /// Reads the file at `path`, and again for new connections.
 pub(crate) fn read(path: &str) -> Result<Arc<dyn StartFlow>, String> {
-    let file = SettingsFile::read(path, effective_user(), Definition::from_config, warn);
+    let file = SettingsFile::read(path, effective_user(), recorded_or_not, warn);
     let file = Arc::new(file.map_err(|error| error.to_string())?);
     packets::flush_at_exit();
     // The packets of every connection are logged where flows are recorded.
     let source = Arc::clone(&file);
-    packets::add_source(move |new| Some(packets::new_file(&source.settings().of_app(new.app).log_writer()?, new)));
+    packets::add_source(move |new| Some(packets::new_file(&source.settings().of_app(new.app)?.log_writer()?, new)));
     Ok(file)
 }
 

@@ -20,8 +20,8 @@ const STACKS: [&str; 2] = ["msquic", "quiche"];
 /// What a settings file says, with a `T` made of each configuration in it.
 #[derive(Debug)]
 pub struct Settings<T> {
-    /// For applications without a section.
-    default: T,
+    /// For applications without a section; none where the file has sections of applications alone.
+    default: Option<T>,
     apps: BTreeMap<String, T>,
     overrides: bool,
 }
@@ -36,9 +36,9 @@ struct QuicheTable {
 }
 
 impl<T> Settings<T> {
-    /// What applies to the application `app`.
-    pub fn of_app(&self, app: Option<&str>) -> &T {
-        app.and_then(|app| self.apps.get(app)).unwrap_or(&self.default)
+    /// What applies to the application `app`; `None` where the file has sections of other applications alone.
+    pub fn of_app(&self, app: Option<&str>) -> Option<&T> {
+        app.and_then(|app| self.apps.get(app)).or(self.default.as_ref())
     }
 
     /// Whether `[quiche]` has `override = true`: the file then applies to a program that names its controller
@@ -202,7 +202,9 @@ fn parse<T>(
             Err(error) => Err(error),
         }
     };
-    let default = define(&parts.common, false)?;
+    // A file that is for some applications leaves the others as they are.
+    let for_some = !parts.apps.is_empty() && says_nothing(&parts.common);
+    let default = if for_some { None } else { define(&parts.common, false)? };
     let mut apps = BTreeMap::new();
     for (app, text) in &parts.apps {
         if let Some(made) = define(text, true)? {
@@ -216,10 +218,13 @@ fn parse<T>(
         problems.push(Problem { file: file.display().to_string(), line, column, message });
         QuicheTable::default()
     });
-    match default {
-        Some(default) if problems.is_empty() => Ok(Settings { default, apps, overrides: quiche.overrides }),
-        _ => Err(ConfigError::Wrong(problems)),
-    }
+    ConfigError::unless_empty(problems)?;
+    Ok(Settings { default, apps, overrides: quiche.overrides })
+}
+
+/// Whether a part has blank lines and comments alone.
+fn says_nothing(text: &str) -> bool {
+    text.lines().map(str::trim_start).all(|line| line.is_empty() || line.starts_with('#'))
 }
 
 /// Adds what only settings files have to the keys that a message says were expected.

@@ -221,7 +221,8 @@ typedef struct windlass_msquic_plugin {
     /* Returns the definition of the settings file `path`; NULL after an error. The member may be
      * NULL. */
     void *(*configure)(const char *path, char *error, size_t size);
-    /* Returns a flow and writes its first window; NULL after an error. */
+    /* Returns a flow and writes its first window; NULL after an error, and with an empty text to leave the
+     * connection to MsQuic's CUBIC. */
     void *(*start)(void *definition, const windlass_msquic_path *path,
                    windlass_msquic_control *control, char *error, size_t size);
     void (*stop)(void *flow);

@@ -65,7 +65,11 @@ fn names_and_parameters_reach_the_controller() {
 fn a_connection_has_to_report_what_a_controller_needs() {
     let definition = make(PLUGIN.define, "dctcp").unwrap();
     let error = start_flow(definition, &connection(0)).unwrap_err();
-    assert!(error.contains("dctcp needs") && error.ends_with("QUIC_SETTINGS EcnEnabled"), "{error}");
+    assert!(
+        error.contains("dctcp needs")
+            && error.contains("put EcnEnabled = true into the section [msquic] of the settings file"),
+        "{error}"
+    );
     assert!(first_window(definition, &connection(abi::reports::ECN)) > 0);
     let never = make(PLUGIN.define, "rovegas").unwrap_err();
     assert!(never.contains("router queueing"), "{never}");

@@ -135,12 +135,14 @@ static BOOLEAN WmEnsureFlow(QUIC_CONGESTION_CONTROL *Cc)
         if (WmLogs()) {
             char Peer[INET6_ADDRSTRLEN] = "?";
             inet_ntop(AF_INET6, Path.peer_address, Peer, sizeof(Peer));
-            WmWarn("MsQuic, %s to [%s]:%u: %s, of the plugin %s", Path.is_server ? "server" : "client", Peer,
-                   (unsigned)Path.peer_port, Entry->Text, Entry->Plugin->name != NULL ? Entry->Plugin->name : "?");
+            WmWarn("MsQuic, %s to [%s]:%u: %s%s, of the plugin %s", Path.is_server ? "server" : "client", Peer,
+                   (unsigned)Path.peer_port, Entry->Id == 0 ? "what it has for that peer in " : "", Entry->Text,
+                   Entry->Plugin->name != NULL ? Entry->Plugin->name : "?");
         }
         return TRUE;
     }
-    if (__atomic_fetch_add(&Entry->Refused, 1, __ATOMIC_RELAXED) == 0) {
+    /* Without a reason it left the connection to MsQuic's own, as a file does that is for other applications. */
+    if (Error[0] != 0 && __atomic_fetch_add(&Entry->Refused, 1, __ATOMIC_RELAXED) == 0) {
         WmWarn("%s; MsQuic's CUBIC takes over, for all such connections", Error);
     }
     WmFallBack(Cc);

@@ -28,7 +28,12 @@ void WmWarn(const char *Format, ...)
             *At = '?';
         }
     }
-    fprintf(stderr, "windlass: %s\n", Line);
+    /* Several mistakes are a line each. */
+    for (const char *At = Line; At != NULL;) {
+        const char *End = strchr(At, '\n');
+        fprintf(stderr, "windlass: %.*s\n", (int)(End != NULL ? (size_t)(End - At) : strlen(At)), At);
+        At = End != NULL ? End + 1 : NULL;
+    }
 }
 
 const char *WmEnvironment(const char *Name)

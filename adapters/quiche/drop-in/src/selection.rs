@@ -91,7 +91,7 @@ struct File {
 
 impl Algorithm for File {
     fn start(&self, path: &NewPath) -> Option<Box<dyn Controller>> {
-        self.settings.settings().of_app(self.app.as_deref()).definition.start(path)
+        self.settings.settings().of_app(self.app.as_deref())?.definition.start(path)
     }
 }
 
@@ -121,12 +121,14 @@ impl Environment {
 
     /// The algorithm of a path; `None` keeps the program's.
     fn select(&self, selection: &Selection, log: bool) -> Option<CongestionControlAlgorithm> {
+        // A file of other programs' sections leaves this one's choice alone.
         let settings = self.file.as_ref().map(|(_, file)| (file.settings.settings(), file.app.as_deref()));
+        let settings = settings.filter(|(settings, app)| settings.of_app(*app).is_some());
         let overrides = settings.as_ref().is_some_and(|(settings, _)| settings.overrides());
         let selected = if selection.named && !overrides {
             None
         } else {
-            let of_file = self.file.as_ref().map(|(algorithm, _)| *algorithm);
+            let of_file = self.file.as_ref().filter(|_| settings.is_some()).map(|(algorithm, _)| *algorithm);
             self.named.as_ref().map(|(algorithm, _)| *algorithm).or(of_file)
         };
         if log {
@@ -139,8 +141,9 @@ impl Environment {
                 }
                 (Some(_), Some((_, text)), _) => line(&format_args!("{text}, by {NAME}")),
                 (Some(_), None, Some((settings, app))) => {
-                    let config = &settings.of_app(*app).config;
-                    line(&format_args!("{}, by {FILE}", config.choose(&Peer::from(peer)).text));
+                    if let Some(of_app) = settings.of_app(*app) {
+                        line(&format_args!("{}, by {FILE}", of_app.config.choose(&Peer::from(peer)).text));
+                    }
                 }
                 (Some(_), None, None) => {}
             }

@@ -56,7 +56,7 @@ fn read(path: &File) -> Result<SettingsFile<String>, String> {
 }
 
 fn controller(file: &SettingsFile<String>) -> String {
-    file.settings().of_app(None).clone()
+    file.settings().of_app(None).unwrap().clone()
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn a_changed_file_applies_from_then_on() {
     write("controller = \"reno:iw=7\"\n[app.demo]\ncontroller = \"cubic\"\n[quiche]\noverride = true\n");
     let settings = read(&path).unwrap();
     assert_eq!(controller(&settings), "reno:iw=7");
-    assert_eq!(settings.settings().of_app(Some("demo")), "cubic");
-    assert_eq!(settings.settings().of_app(Some("other")), "reno:iw=7");
+    assert_eq!(settings.settings().of_app(Some("demo")).unwrap(), "cubic");
+    assert_eq!(settings.settings().of_app(Some("other")).unwrap(), "reno:iw=7");
     assert!(settings.settings().overrides());
     write("controller = \"reno:iw=12\"\n");
     assert_eq!((controller(&settings).as_str(), settings.settings().overrides()), ("reno:iw=12", false));
@@ -131,6 +131,16 @@ fn a_file_that_becomes_another_users_keeps_its_settings() {
     assert_eq!(controller(&settings), "reno:iw=7");
 }
 
+#[test]
+fn a_file_for_one_application_leaves_the_others_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("cc.toml");
+    std::fs::write(&path, "# for one\nplugin = \"x\"\n[app.demo]\ncontroller = \"cubic\"\n").unwrap();
+    let settings = read(&path).unwrap().settings();
+    assert_eq!(settings.of_app(Some("demo")).map(String::as_str), Some("cubic"));
+    assert_eq!((settings.of_app(Some("other")), settings.of_app(None)), (None, None));
+}
+
 fn error(text: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("cc.toml");
@@ -144,7 +154,7 @@ fn mistakes_are_reported_with_file_and_line() {
     assert!(error("controller = \"rneo\"\n").starts_with("cc.toml:1:14: "));
     let wrong = error("controller = \"reno\"\n\n[app.demo]\ncontroller = \"reno\"\n[app.demo.parameters]\niw = 0\n");
     assert!(wrong.starts_with("cc.toml:6:6: reno: iw is \"0\""), "{wrong}");
-    let wrong = error("plugin = \"x\"\n[app.demo]\ncontroller = \"reno\"\n");
+    let wrong = error("plugin = \"x\"\n[group]\nipv4_prefix = 24\n[app.demo]\ncontroller = \"reno\"\n");
     assert!(wrong.contains("missing field `controller`"), "{wrong}");
     let key = error("contoller = \"reno\"\n");
     assert!(key.contains("`controller`") && key.ends_with("`recording`, `plugin`, `app`, `msquic`, `quiche`"), "{key}");
