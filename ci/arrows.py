@@ -17,8 +17,7 @@ ADAPTER = {"windlass-controllers", "windlass-adapter"}
 
 ARROWS = {
     # controllers/, qlog-analysis/model: what everything else stands on.
-    "windlass-erased": set(),
-    "windlass-controllers": {"windlass-erased"},
+    "windlass-controllers": set(),
     "windlass-qlog": set(),
     "windlass-literal": ADAPTER,
     # adapters/

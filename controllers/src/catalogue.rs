@@ -78,7 +78,7 @@ impl fmt::Display for ParseError<'_> {
                     write!(f, " (did you mean {near:?}?)")?;
                 }
                 f.write_str("; the catalogue has ")?;
-                for (i, entry) in Algorithm::all().enumerate() {
+                for (i, entry) in Algorithm::ALL.iter().enumerate() {
                     write!(f, "{}{}", if i > 0 { ", " } else { "" }, entry.name)?;
                 }
                 Ok(())
@@ -131,23 +131,6 @@ const fn profiles(draft: bool, linux: bool) -> crate::param::Range {
     })
 }
 
-/// Sets the parameter called `name` of the controller that `info` describes; `profile` sets all.
-pub(crate) fn set<P: Parameters>(params: &mut P, info: &Info, name: &str, value: &str) -> Result<(), ParamError> {
-    if name != "profile" {
-        return params.set(name, value);
-    }
-    let draft = info.source.starts_with("draft-");
-    let linux = P::linux();
-    *params = match (value, linux) {
-        ("quic", _) => P::default(),
-        ("paper", _) => P::paper(),
-        ("draft", _) if draft => P::paper(),
-        ("linux", Some(linux)) => linux,
-        _ => return Err(ParamError::Expected(profiles(draft, linux.is_some()))),
-    };
-    Ok(())
-}
-
 /// A controller's functions, compiled once, here: as generic functions they would be compiled anew, for
 /// all controllers, in every crate that steps an [`Algorithm`]. None is inlined, or the largest
 /// controller's stack frame would be every controller's.
@@ -167,42 +150,29 @@ trait Listed: Controller {
 macro_rules! catalogue {
     ($($variant:ident($page:literal) => $controller:ty,)+) => {
         /// A controller of the catalogue with its parameters.
-        // Plain data that may be copied; a box would allocate.
-        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Debug)]
         #[non_exhaustive]
         pub enum Algorithm {
             $(#[doc = concat!("`", stringify!($controller), "`.")]
             $variant(<$controller as Controller>::Params),)+
-            /// One of another crate; see [`own`](crate::own).
-            #[cfg(feature = "own")]
-            Own(crate::own::Own),
         }
 
         /// The state of one flow of any controller of the catalogue.
-        // As above.
+        // States are plain data that may be copied; a box would allocate.
         #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Debug)]
         #[non_exhaustive]
         pub enum AnyState {
             $(#[doc = concat!("Of `", stringify!($controller), "`.")]
             $variant(<$controller as Controller>::State),)+
-            /// Of a controller of another crate.
-            #[cfg(feature = "own")]
-            Own(crate::own::OwnState),
         }
 
         /// The shared state of a group of any controller of the catalogue.
-        // As above.
-        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Debug)]
         #[non_exhaustive]
         pub enum AnyGroup {
             $(#[doc = concat!("Of `", stringify!($controller), "`.")]
             $variant(<$controller as Controller>::Group),)+
-            /// Of a controller of another crate.
-            #[cfg(feature = "own")]
-            Own(crate::own::OwnGroup),
         }
 
         $(impl Listed for $controller {
@@ -248,9 +218,21 @@ macro_rules! catalogue {
             /// There is no such parameter, or it does not take `value`.
             pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
                 match self {
-                    $(Algorithm::$variant(params) => set(params, &<$controller as Controller>::INFO, name, value),)+
-                    #[cfg(feature = "own")]
-                    Algorithm::Own(own) => own.set(name, value),
+                    $(Algorithm::$variant(params) => {
+                        if name == "profile" {
+                            let draft = <$controller as Controller>::INFO.source.starts_with("draft-");
+                            let linux = Parameters::linux();
+                            *params = match (value, linux) {
+                                ("quic", _) => Default::default(),
+                                ("paper", _) => Parameters::paper(),
+                                ("draft", _) if draft => Parameters::paper(),
+                                ("linux", Some(linux)) => linux,
+                                _ => return Err(ParamError::Expected(profiles(draft, linux.is_some()))),
+                            };
+                            return Ok(());
+                        }
+                        params.set(name, value)
+                    })+
                 }
             }
 
@@ -258,8 +240,6 @@ macro_rules! catalogue {
             pub fn describe(&self, visit: &mut dyn FnMut(&Param)) {
                 match self {
                     $(Algorithm::$variant(params) => params.describe(visit),)+
-                    #[cfg(feature = "own")]
-                    Algorithm::Own(own) => own.describe(visit),
                 }
             }
 
@@ -268,8 +248,6 @@ macro_rules! catalogue {
             pub fn limit(&self) -> Option<(&'static str, Range)> {
                 match self {
                     $(Algorithm::$variant(params) => params.limit(),)+
-                    #[cfg(feature = "own")]
-                    Algorithm::Own(own) => own.limit(),
                 }
             }
 
@@ -278,8 +256,6 @@ macro_rules! catalogue {
             pub fn needs(&self) -> Signals {
                 match self {
                     $(Algorithm::$variant(params) => <$controller as Controller>::needs(params),)+
-                    #[cfg(feature = "own")]
-                    Algorithm::Own(own) => own.needs(),
                 }
             }
 
@@ -288,8 +264,6 @@ macro_rules! catalogue {
             pub fn group(&self) -> AnyGroup {
                 match self {
                     $(Algorithm::$variant(params) => AnyGroup::$variant(<$controller as Controller>::group(params)),)+
-                    #[cfg(feature = "own")]
-                    Algorithm::Own(own) => AnyGroup::Own(own.group()),
                 }
             }
 
@@ -298,8 +272,6 @@ macro_rules! catalogue {
             pub fn start(&self, path: &Path) -> AnyState {
                 match self {
                     $(Algorithm::$variant(params) => AnyState::$variant(<$controller as Controller>::start(params, path)),)+
-                    #[cfg(feature = "own")]
-                    Algorithm::Own(own) => AnyState::Own(own.start(path)),
                 }
             }
 
@@ -312,10 +284,6 @@ macro_rules! catalogue {
                         let table = Table { shared, members: group.members, me: group.me };
                         <$controller as Listed>::step_one(params, state, table, event);
                     })+
-                    #[cfg(feature = "own")]
-                    (Algorithm::Own(own), AnyState::Own(state), AnyGroup::Own(shared)) => {
-                        own.step(state, Table { shared, members: group.members, me: group.me }, event);
-                    }
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
                 }
@@ -331,10 +299,6 @@ macro_rules! catalogue {
                         let view = View { shared, members: group.members, me: group.me };
                         <$controller as Listed>::decide_one(params, state, view)
                     })+
-                    #[cfg(feature = "own")]
-                    (Algorithm::Own(own), AnyState::Own(state), AnyGroup::Own(shared)) => {
-                        own.decide(state, View { shared, members: group.members, me: group.me })
-                    }
                     #[allow(unreachable_patterns)]
                     _ => {
                         debug_assert!(false, "state and group belong to another controller");
@@ -351,10 +315,6 @@ macro_rules! catalogue {
                         let view = View { shared, members: group.members, me: group.me };
                         <$controller as Controller>::inspect(params, state, view, visit);
                     })+
-                    #[cfg(feature = "own")]
-                    (Algorithm::Own(own), AnyState::Own(state), AnyGroup::Own(shared)) => {
-                        own.inspect(state, View { shared, members: group.members, me: group.me }, visit);
-                    }
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
                 }
@@ -368,8 +328,6 @@ macro_rules! catalogue {
             fn info(&self) -> Info {
                 match self {
                     $(Algorithm::$variant(_) => <$controller as Controller>::INFO,)+
-                    #[cfg(feature = "own")]
-                    Algorithm::Own(own) => own.info(),
                 }
             }
             fn needs(&self) -> Signals {
@@ -378,8 +336,6 @@ macro_rules! catalogue {
             fn wants_packet_sent(&self) -> bool {
                 match self {
                     $(Algorithm::$variant(_) => <$controller as Controller>::WANTS_PACKET_SENT,)+
-                    #[cfg(feature = "own")]
-                    Algorithm::Own(own) => own.wants_packet_sent(),
                 }
             }
             fn group(&self) -> AnyGroup {
@@ -409,10 +365,6 @@ macro_rules! catalogue {
                         let table = Table { shared, members: group.members, me: group.me };
                         <$controller as Listed>::step_and_decide_one(params, state, table, event, decision);
                     })+
-                    #[cfg(feature = "own")]
-                    (Algorithm::Own(own), AnyState::Own(state), AnyGroup::Own(shared)) => {
-                        own.step_and_decide(state, Table { shared, members: group.members, me: group.me }, event, decision);
-                    }
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
                 }
@@ -476,27 +428,18 @@ impl Algorithm {
     /// A prefix that the name of every controller may have, where a stack has controllers of the same name.
     pub const PREFIX: &'static str = "windlass/";
 
-    /// Every controller that this process knows by name: [`ALL`](Self::ALL), and those of other crates that it added.
-    pub fn all() -> impl Iterator<Item = &'static Entry> {
-        #[cfg(feature = "own")]
-        let own = crate::own::added();
-        #[cfg(not(feature = "own"))]
-        let own: &[Entry] = &[];
-        Algorithm::ALL.iter().chain(own)
-    }
-
     /// The controller called `name`, with default parameters.
     #[must_use]
     pub fn named(name: &str) -> Option<Algorithm> {
         let name = name.strip_prefix(Self::PREFIX).unwrap_or(name);
-        Algorithm::all().find(|entry| entry.name == name).map(|entry| (entry.default)())
+        Algorithm::ALL.iter().find(|entry| entry.name == name).map(|entry| (entry.default)())
     }
 
     /// The name in the catalogue that a user who typed `name` most likely meant, if one is similar.
     #[must_use]
     pub fn nearest(name: &str) -> Option<&'static str> {
         let name = name.strip_prefix(Self::PREFIX).unwrap_or(name);
-        let near = Algorithm::all().map(|entry| (edits_between(name, entry.name), entry.name)).min()?;
+        let near = Algorithm::ALL.iter().map(|entry| (edits_between(name, entry.name), entry.name)).min()?;
         (near.0 <= (name.len() / 3).min(3)).then_some(near.1)
     }
 

@@ -65,9 +65,6 @@
 //! let state = controller.start(&Path::new(Time::ZERO, 1200, 1));
 //! assert_eq!(controller.decide(&state, View::solo(&())).cwnd, 10 * 1200);
 //! ```
-//!
-//! With the feature `own`, which needs the standard library, a program gives such a controller a name in
-//! the catalogue: `own::add(&[own::entry::<WindowController<Gentle>>(PAGE)])`.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -85,8 +82,6 @@ pub mod event;
 mod exact;
 pub mod fixed_window;
 pub mod group;
-#[cfg(feature = "own")]
-pub mod own;
 pub mod param;
 pub mod parts;
 pub mod schemes;

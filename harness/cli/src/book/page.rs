@@ -112,7 +112,7 @@ fn signals(entry: &Entry, needs: Signals) -> String {
 #[must_use]
 pub fn entry(algorithm: &Algorithm) -> &'static Entry {
     let name = ConfiguredController::name(algorithm);
-    Algorithm::all().find(|entry| entry.name == name).unwrap_or(&Algorithm::ALL[0])
+    Algorithm::ALL.iter().find(|entry| entry.name == name).unwrap_or(&Algorithm::ALL[0])
 }
 
 /// Its parameters with their values.

@@ -153,7 +153,8 @@ impl Batch<'_> {
 }
 
 fn contender(name: &str) -> Contender {
-    let entry = windlass_controllers::Algorithm::all()
+    let entry = windlass_controllers::Algorithm::ALL
+        .iter()
         .find(|entry| name.split(':').next() == Some(entry.name))
         .map_or(("", ""), |entry| (entry.summary, entry.source));
     Contender { name: name.to_owned(), summary: entry.0.to_owned(), source: entry.1.to_owned() }

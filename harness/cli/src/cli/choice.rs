@@ -16,7 +16,7 @@ pub(super) fn controller(text: &str) -> Result<Algorithm, CliError> {
         CliError::Usage(match error {
             ParseError::UnknownController(name) => format!(
                 "unknown controller {name:?}{}; `windlass list` names all of them",
-                did_you_mean(name, Algorithm::all().map(|entry| entry.name))
+                did_you_mean(name, Algorithm::ALL.iter().map(|entry| entry.name))
             ),
             other => other.to_string(),
         })

@@ -25,7 +25,7 @@ impl List {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let text = match (&self.name, self.json) {
             (None, false) => all_as_text(),
-            (None, true) => pretty(&Value::Array(Algorithm::all().map(entry_as_json).collect())),
+            (None, true) => pretty(&Value::Array(Algorithm::ALL.iter().map(entry_as_json).collect())),
             (Some(name), json) => {
                 let algorithm = choice::controller(name)?;
                 if json { pretty(&one_as_json(&algorithm)) } else { one_as_text(&algorithm) }
@@ -43,7 +43,7 @@ fn all_as_text() -> String {
     const INDENT: usize = 4;
     let width = width();
     let mut text = String::new();
-    for entry in Algorithm::all() {
+    for entry in Algorithm::ALL {
         let needs = (entry.default)().needs();
         text.push_str(&format!("{}\n", entry.name));
         text.push_str(&wrapped(entry.summary, INDENT, width));
@@ -53,7 +53,7 @@ fn all_as_text() -> String {
     }
     text.push_str(&format!(
         "\n{} controllers. `windlass list NAME` lists a controller's parameters.\n",
-        Algorithm::all().count()
+        Algorithm::ALL.len()
     ));
     text
 }

@@ -16,14 +16,12 @@ mod run;
 mod summary;
 mod text;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 pub use error::CliError;
 
-use windlass_controllers::{Entry, own};
 use windlass_stacks::stack::{Stack, register};
 
 /// Congestion controllers for QUIC: run, compare and explain them, and analyse qlog files.
@@ -56,30 +54,14 @@ enum Command {
 /// Runs the command of the command line and returns its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    main_with(&[], &[])
+    main_with(&[])
 }
 
-/// [`main`] with further stacks, which `--stack` then accepts by their names, and further controllers, which
-/// every command then knows beside those of the catalogue: entries that
-/// [`own::entry`](windlass_controllers::own::entry) makes.
+/// [`main`] with further stacks, which `--stack` then accepts by their names.
 #[must_use]
-pub fn main_with(stacks: &[&'static dyn Stack], controllers: &'static [Entry]) -> ExitCode {
-    run(std::env::args_os(), stacks, controllers)
-}
-
-/// [`main_with`] for the command line `args`, whose first word is the program's name.
-#[must_use]
-pub fn run<I>(args: I, stacks: &[&'static dyn Stack], controllers: &'static [Entry]) -> ExitCode
-where
-    I: IntoIterator<Item: Into<OsString> + Clone>,
-{
+pub fn main_with(stacks: &[&'static dyn Stack]) -> ExitCode {
     stacks.iter().for_each(|stack| register(*stack));
-    if !controllers.is_empty()
-        && let Err(error) = own::add(controllers)
-    {
-        return CliError::Usage(error.to_string()).report();
-    }
-    let done = match Cli::parse_from(args).command {
+    let done = match Cli::parse().command {
         Command::List(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Qlog(command) => command.run(),

@@ -58,7 +58,7 @@ const MAPS: usize = 4;
 impl Regimes {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let controllers = match choice::controllers(&self.names)? {
-            none if none.is_empty() => Algorithm::all().map(|entry| entry.name.to_owned()).collect(),
+            none if none.is_empty() => Algorithm::ALL.iter().map(|entry| entry.name.to_owned()).collect(),
             some => some,
         };
         let stacks = choice::stacks(&self.stack)?;

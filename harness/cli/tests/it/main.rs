@@ -10,7 +10,6 @@ mod controllers_table;
 mod explain;
 mod interrupt;
 mod outputs;
-mod own;
 mod papers;
 mod qlog_commands;
 mod qlog_inputs;

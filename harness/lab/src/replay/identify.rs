@@ -81,7 +81,7 @@ impl Guess {
 
 /// Where a controller is in the order of plainness, from 0.
 fn plainness(name: &str) -> usize {
-    let of_all = || Algorithm::all().position(|entry| entry.name == name).unwrap_or(usize::MAX - PLAIN.len());
+    let of_all = || Algorithm::ALL.iter().position(|entry| entry.name == name).unwrap_or(Algorithm::ALL.len());
     PLAIN.iter().position(|plain| *plain == name).unwrap_or_else(|| PLAIN.len() + of_all())
 }
 
@@ -203,7 +203,8 @@ impl Trial {
     fn new(connection: &Connection, first_window: u64) -> Trial {
         let path = connection.path();
         let started = |algorithm: Algorithm| starting_at(algorithm, first_window, path.mtu).unwrap_or(algorithm);
-        let candidates = Algorithm::all()
+        let candidates = Algorithm::ALL
+            .iter()
             .flat_map(|entry| variants((entry.default)()))
             .map(|algorithm| Candidate::new(started(algorithm), &path))
             .collect();

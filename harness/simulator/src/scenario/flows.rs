@@ -280,7 +280,7 @@ fn resolve(section: &Section<'_>, text: &str, span: &Range<usize>, whence: &str)
 }
 
 fn names() -> Vec<&'static str> {
-    Algorithm::all().map(|entry| entry.name).collect()
+    Algorithm::ALL.iter().map(|entry| entry.name).collect()
 }
 
 /// What the times routers add up take of each packet, bytes (`spec: chan §4.3`).
