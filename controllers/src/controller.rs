@@ -141,9 +141,12 @@ pub struct Static<C: Controller>(pub C::Params);
 
 impl<C: Controller> Clone for Static<C> {
     fn clone(&self) -> Self {
-        Static(self.0)
+        *self
     }
 }
+
+// Its parameters are; the controller is never held.
+impl<C: Controller> Copy for Static<C> {}
 
 impl<C: Controller + Debug + 'static> ConfiguredController for Static<C> {
     type State = C::State;
