@@ -325,7 +325,7 @@ fn a_decided_rate_is_kept_though_timers_are_late() {
     // 1200 bytes each 0.96 ms.
     let engine = Static::<FixedWindow>(Params { window: 20_000, rate: 10.0, ..Params::default() });
     for late in [0, 500, 1900] {
-        let mut driver = Driver::new(Endpoint::new(engine.clone()).unwrap().make(peer(), MTU));
+        let mut driver = Driver::new(Endpoint::new(engine).unwrap().make(peer(), MTU));
         let mut sent = driver.fill();
         assert!(sent <= 5, "{sent} at once");
         while driver.now < 10_000_000 {
