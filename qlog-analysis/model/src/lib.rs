@@ -21,6 +21,7 @@
 //! ```
 
 mod acked;
+mod file_name;
 mod json;
 mod packet;
 mod records;
@@ -29,6 +30,7 @@ mod schema;
 mod trace;
 
 pub use acked::Acknowledged;
+pub use file_name::file_name;
 pub use json::MAX_SAFE_INTEGER;
 pub use packet::{Ack, EcnCounts, Frame, LossTrigger, Packet, PacketType, SendTrigger};
 pub use records::{Framing, Record, Records};

@@ -129,7 +129,7 @@ impl Folder {
     /// Locks the directory; `None` where the system has no locks.
     fn locked(&mut self, wait: bool) -> Result<Option<File>, StoreError> {
         loop {
-            let opened = File::open(&self.target);
+            let opened = open_folder_to_lock(&self.target);
             if opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
                 self.make(&self.target.clone())?;
                 continue;
@@ -249,6 +249,14 @@ impl Drop for Folder {
         }
         drop(self.lock.take());
     }
+}
+
+/// Opens what is locked for a directory: itself, or on systems that do not open directories a hidden file in it.
+fn open_folder_to_lock(dir: &Path) -> io::Result<File> {
+    if cfg!(unix) {
+        return File::open(dir);
+    }
+    File::options().write(true).create(true).truncate(false).open(dir.join(format!("{PREFIX}lock")))
 }
 
 /// What is in `dir` under names that are not hidden ones of windlass, sorted.

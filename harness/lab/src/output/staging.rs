@@ -33,7 +33,7 @@ impl Staging {
 
     /// A new, empty directory in `place` for what is to become `target`.
     pub(super) fn directory(place: &Path, target: &Path) -> io::Result<Staging> {
-        let create = |path: &Path| fs::create_dir(path).and_then(|()| File::open(path));
+        let create = |path: &Path| fs::create_dir(path).and_then(|()| open_to_lock(path));
         let (path, lock) = Staging::create(place, target.file_name(), &create)?;
         Ok(Staging { path, lock: Some(lock), keep: false })
     }
@@ -70,6 +70,9 @@ impl Staging {
     pub(super) fn rename(&mut self, to: &Path) -> io::Result<()> {
         fs::rename(&self.path, to)?;
         self.keep = true;
+        if cfg!(not(unix)) {
+            let _ = fs::remove_file(lock_of(&self.path));
+        }
         Ok(())
     }
 
@@ -98,9 +101,29 @@ impl Drop for Staging {
     }
 }
 
-/// Removes a file or directory; what cannot be removed is the next one's.
+/// The ending of what stands beside a hidden directory and is locked in its place, where directories cannot be.
+const LOCK: &str = ".lock";
+
+/// Opens what is locked for a hidden file or directory: itself, or on systems that do not open directories a file beside it.
+fn open_to_lock(path: &Path) -> io::Result<File> {
+    if cfg!(not(unix)) && path.is_dir() {
+        return OpenOptions::new().write(true).create(true).truncate(false).open(lock_of(path));
+    }
+    File::open(path)
+}
+
+fn lock_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(LOCK);
+    name.into()
+}
+
+/// Removes a file or directory and its lock; what cannot be removed is the next one's.
 fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    if cfg!(not(unix)) {
+        let _ = fs::remove_file(lock_of(path));
+    }
 }
 
 /// Whether `path` is still the name of the open `file`.
@@ -136,7 +159,7 @@ pub(super) fn sweep(place: &Path) {
         }
         let path = entry.path();
         // Only its process can hold the lock.
-        if let Ok(file) = File::open(&path)
+        if let Ok(file) = open_to_lock(&path)
             && file.try_lock().is_ok()
         {
             remove(&path);

@@ -179,7 +179,9 @@ impl<'a> Relay<'a> {
 /// Sleeps until shortly before `span` has passed, or until something arrives.
 pub(super) fn wait(interests: &mut [PollFd<'_>], span: Span) {
     let sleep = span.0.min(LOOK.0).saturating_sub(SPIN.0);
-    let timeout = Timespec { tv_sec: 0, tv_nsec: i64::try_from(sleep).unwrap_or_default().min(999_999_999) };
+    // As wide as the platform's field: 32 bits on Windows and on processors of 32 bits.
+    let tv_nsec = sleep.min(999_999_999) as _;
+    let timeout = Timespec { tv_sec: 0, tv_nsec };
     // Interrupted, it looks around and sleeps again.
     let _ = poll(interests, Some(&timeout));
 }

@@ -50,17 +50,12 @@ fn distinct(names: Vec<String>, separator: &str) -> Vec<String> {
     names.into_iter().map(numbered).collect()
 }
 
-/// Most bytes of a file name before its ending and number.
-const LONGEST: usize = 180;
-
 /// File names of `names`, no two alike, each with `ending`.
 pub(super) fn file_names<'a>(names: impl Iterator<Item = &'a str>, ending: &str) -> Vec<String> {
     let plain = |c: char| if c.is_alphanumeric() || "-_.@".contains(c) { c } else { '-' };
     let stems = names.map(|name| {
-        let mut stem: String = name.chars().map(plain).collect();
-        let whole = (0..=LONGEST.min(stem.len())).rev().find(|&at| stem.is_char_boundary(at));
-        stem.truncate(whole.unwrap_or(0));
-        if stem.starts_with('.') { format!("-{stem}") } else { stem }
+        let stem: String = name.chars().map(plain).collect();
+        windlass_qlog::file_name(&if stem.starts_with('.') { format!("-{stem}") } else { stem })
     });
     distinct(stems.collect(), "-").into_iter().map(|stem| stem + ending).collect()
 }
