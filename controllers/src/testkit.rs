@@ -45,9 +45,11 @@ pub fn marked(sent_at: Time) -> EcnCe {
     EcnCe::new(1, sent_at, 10 * u64::from(MTU))
 }
 
-/// `params` without the bound that losses put on windows, for the document's own rules.
+/// `params` without the bound that losses put on windows and with a least delay believed for ever, for the document's own rules.
 pub fn unbounded<P: Parameters>(mut params: P) -> P {
     params.set("loss_bound", "0").unwrap();
+    // Not all that answer delay have one.
+    let _ = params.set("base_window", "0");
     params
 }
 

@@ -9,7 +9,7 @@ use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status
 
 pub(crate) const SCHEME: Scheme = Scheme {
     name: "ledbat++",
-    text: "ledbat++:base_history=3",
+    text: "ledbat++:base_history=3,base_window=0",
     document: "draft-irtf-iccrg-ledbat-plus-plus-01 §4; RFC 6817 §2",
     source: include_str!("ledbat_plus_plus.rs"),
     readings: &[

@@ -8,13 +8,14 @@
 //! * [`vegas`]: delay-based schemes that keep a backlog.
 //! * [`compose`]: a detector, an estimator and a flow control put together.
 //!
-//! Public for the parameters of schemes that are declared in them: [`backstop`], [`chirp`], [`competition`],
+//! Public for the parameters of schemes that are declared in them: [`backstop`], [`base_delay`], [`chirp`], [`competition`],
 //! [`early`], [`guided`], [`high_speed`], [`proecn`], [`weighted`]; their other items follow the
 //! schemes.
 
 pub(crate) mod ack_rate;
 pub mod backstop;
 pub mod base;
+pub mod base_delay;
 pub mod chirp;
 pub mod competition;
 pub mod compose;

@@ -7,14 +7,17 @@ use core::marker::PhantomData;
 
 use crate::event::RttSample;
 use crate::parts::base::Base;
+use crate::parts::base_delay::{self, BaseDelay, Sample};
+use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
-use crate::{EventKind, Info, Parameters, Signals, Span, Time, View, parameters};
+use crate::{Decision, EventKind, Info, Parameters, Signals, Span, Time, View, parameters};
 
 parameters! {
     /// Parameters of [`DcaC`] and [`DcaS`].
     pub struct Params {
         @base Base, paper Base { ssthresh: 200.0, max_window: 200.0, ..Base::cho() };
+        @with path: base_delay::Settings, "How long the least RTT is believed.";
         /// Where between the least and the largest RTT a sample begins to be a sign of congestion.
         gamma: f64 = 0.5, in 0.0, 1.0, source "spec: cho §3.1";
         /// Fraction of its window a flow gives up on such a sign; its siblings share out as much.
@@ -54,7 +57,7 @@ impl AsRef<Params> for Params {
 }
 
 /// What a flow keeps besides its window.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct State {
     /// The RTTs it has had; `None` before the first.
     pub range: Option<Range>,
@@ -62,26 +65,30 @@ pub struct State {
     pub next: Time,
     /// Samples that counted since one was judged.
     pub passed: u8,
+    /// Whether the path has become longer.
+    base: BaseDelay,
 }
 
 impl State {
-    /// Takes the sample of a packet sent at `sent_at`, one per round trip, and finds
+    /// Takes a sample in, one per round trip, and finds
     /// whether it is a sign of congestion; one of `every` is judged
     /// (`spec: cho §3.2 rules 1–3`; `spec: chan §9`).
-    fn on_rtt_sample(&mut self, gamma: f64, every: u8, now: Time, sent_at: Time, rtt: Span) -> bool {
+    fn on_rtt_sample(&mut self, params: &Params, every: u8, sample: Sample) -> bool {
+        let Sample { now, sent_at, rtt, .. } = sample;
         if sent_at < self.next {
             return false;
         }
         self.next = now;
+        let longer = self.base.sample(&params.path, sample);
         let range = self.range.get_or_insert(Range { min: rtt, max: rtt });
-        range.min = range.min.min(rtt);
+        range.min = if longer { rtt } else { range.min.min(rtt) };
         range.max = range.max.max(rtt);
         self.passed += 1;
         if self.passed < every {
             return false;
         }
         self.passed = 0;
-        range.passed(gamma, rtt)
+        range.passed(params.gamma, rtt)
     }
 }
 
@@ -147,7 +154,7 @@ impl Reach for Selfish {
 parameters! {
     /// Parameters of [`Dual`].
     pub struct DualParams {
-        @base Params, paper Params { base: Base { timeout_window: 1.0, ..Base::chan() }, ..Params::default() };
+        @base Params, paper Params { base: Base { timeout_window: 1.0, ..Base::chan() }, path: base_delay::Settings::paper(), ..Params::default() };
     }
 }
 
@@ -219,8 +226,8 @@ impl<R: Reach> WindowScheme for Dca<R> {
             EventKind::PacketsAcked(ref acked) => acked.newest_sent_at,
             _ => Time(flow.now.0.saturating_sub(rtt.latest.0)),
         };
-        let gamma = settings(flow).gamma;
-        if flow.state.on_rtt_sample(gamma, R::EVERY, flow.now, sent_at, rtt.adjusted()) {
+        let sample = Sample { now: flow.now, sent_at, ns: signed(rtt.adjusted()), rtt: rtt.adjusted() };
+        if flow.state.on_rtt_sample(settings(flow), R::EVERY, sample) {
             lower_larger_siblings(flow);
             yield_to_delay(flow);
         }
@@ -242,6 +249,11 @@ impl<R: Reach> WindowScheme for Dca<R> {
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
         flow.state.next = flow.now;
         0.5 * flow.cwnd
+    }
+
+    #[inline]
+    fn complete_decision(_: &R::Params, state: &State, window: &Window, decision: &mut Decision) {
+        state.base.hold(window.mtu, decision);
     }
 
     fn inspect(

@@ -1,5 +1,6 @@
 #![doc = include_str!("enhanced_vegas.md")]
 
+use crate::parts::base_delay::BaseDelay;
 use crate::parts::vegas::{
     ByOne, Common, Delays, Every, Frame, Mean, NEEDS, RoundTrip, RoundTripMemory, Scheme, Source, VegasBased,
 };
@@ -89,6 +90,11 @@ impl Source<Params> for OneWayDelays {
             }
             _ => plain,
         }
+    }
+
+    /// One-way delays have a window of their own.
+    fn base(memory: &Memory) -> Option<&BaseDelay> {
+        if memory.forward.get().is_some() { None } else { <RoundTrip as Source<Params>>::base(&memory.plain) }
     }
 
     fn clear(memory: &mut Memory) {

@@ -3,10 +3,12 @@
 use crate::event::RttSample;
 use crate::parts::backstop::{self, Backstop};
 use crate::parts::base::Base;
+use crate::parts::base_delay::{self, BaseDelay, Sample};
 use crate::parts::recovery::Reduction;
+use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
-use crate::{EventKind, Info, Path, Signals, Span, Time, View, choice, parameters};
+use crate::{Decision, Event, EventKind, Info, Path, Signals, Span, Time, View, choice, parameters};
 
 /// Smallest window, packets (`spec: sharma §7`, corner cases).
 const LEAST: f64 = 2.0;
@@ -27,6 +29,7 @@ parameters! {
         @base Base = Base { ssthresh: LEAST, ..Base::default() },
             paper Base { ssthresh: LEAST, min_window: LEAST, timeout_window: LEAST, ..Base::sharma() };
         @with bound: backstop::Settings, "What losses bound the window to.";
+        @with path: base_delay::Settings, "How long the base RTT is believed.";
         /// Which published form of FAST it follows.
         variant: Variant = Variant::Paper, paper Variant::Ns2, source "spec: sharma §7, §9.1, A-10";
         /// Packets to keep queued; the document's is 4 ms of its 622 Mb/s.
@@ -108,17 +111,21 @@ pub struct State {
     /// `F_s`: packets in flight when the newest acknowledged packet was sent.
     flight: f64,
     backstop: Backstop,
+    /// Whether the path has become longer.
+    base: BaseDelay,
 }
 
 impl State {
     /// Takes the RTT sample of `packets` in, with `in_flight` left.
     #[inline]
-    fn sample(&mut self, params: &Params, rtt: &RttSample, packets: u32, in_flight: f64) {
-        let rtt = rtt.adjusted();
+    fn sample(&mut self, params: &Params, event: &Event, rtt: &RttSample, packets: u32, in_flight: f64) {
+        let (latest, rtt) = (rtt, rtt.adjusted());
         if rtt == Span::ZERO {
             return;
         }
+        let longer = self.base.sample(&params.path, Sample::of(event, latest, signed(rtt)));
         match &mut self.delays {
+            Some(delays) if longer => delays.base = self.base.get().map_or(rtt, |ns| Span(ns.unsigned_abs())),
             Some(delays) => delays.sample(rtt, params.weight(in_flight), packets),
             unset => *unset = Some(Delays { base: rtt, average: rtt.secs() }),
         }
@@ -174,7 +181,7 @@ impl WindowScheme for Fast {
             }
         }
         if let Some(rtt) = event.rtt() {
-            state.sample(params, &rtt, packets, in_flight);
+            state.sample(params, event, &rtt, packets, in_flight);
         }
     }
 
@@ -215,6 +222,11 @@ impl WindowScheme for Fast {
     /// No slow start (`spec: sharma §7` rule 7).
     fn on_persistent_congestion(_: &mut Flow<'_, Self>) -> f64 {
         0.0
+    }
+
+    #[inline]
+    fn complete_decision(_: &Params, state: &State, window: &Window, decision: &mut Decision) {
+        state.base.hold(window.mtu, decision);
     }
 
     fn inspect(_: &Params, state: &State, window: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {

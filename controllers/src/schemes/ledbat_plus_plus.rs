@@ -2,12 +2,13 @@
 
 use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base::Base;
+use crate::parts::base_delay::{self, BaseDelay, Sample};
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
 use crate::parts::recovery::Reduction;
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
-use crate::{EventKind, Info, Path, Signals, Span, Time, View, parameters};
+use crate::{Decision, EventKind, Info, Path, Signals, Span, Time, View, parameters};
 
 /// Window of a slowdown, packets (`draft-irtf-iccrg-ledbat-plus-plus-01 §4.4`).
 const SLOW: f64 = 2.0;
@@ -16,6 +17,7 @@ parameters! {
     /// Parameters of [`LedbatPlusPlus`]: `ledbat++:NAME=VALUE,…`.
     pub struct Params {
         @base Base = Base { iw: SLOW, ..Base::default() }, paper Base { iw: SLOW, ..Base::default() };
+        @with path: base_delay::Settings, "How long the base delay is believed.";
         /// Queueing delay to keep.
         target: f64 = 60.0, in 1.0, 1000.0, unit "ms", source "draft-irtf-iccrg-ledbat-plus-plus-01 §4.5";
         /// Most that the gain is divided by on paths shorter than the target.
@@ -127,6 +129,8 @@ impl Cycle {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct State {
     delay: QueueingDelay,
+    /// Whether the path has become longer.
+    path: BaseDelay,
     /// RTT sample of the ACK that is being taken in.
     sample: Option<Span>,
     smoothed: Span,
@@ -141,8 +145,15 @@ pub struct State {
 
 impl State {
     /// Takes the sample of an ACK in; gives the queueing delay, nanoseconds.
-    fn measure(&mut self, params: &Params, now: Time, newest_sent_at: Time) -> Option<f64> {
+    fn measure(&mut self, params: &Params, window: &mut Window, now: Time, newest_sent_at: Time) -> Option<f64> {
         if let Some(rtt) = self.sample.take().filter(|rtt| *rtt > Span::ZERO) {
+            let measured = Sample { now, sent_at: newest_sent_at, ns: signed(rtt), rtt };
+            if self.path.sample(&params.path, measured) {
+                // What it carries has to be found anew, as at the start.
+                (self.delay, self.base, self.cycle) = (QueueingDelay::default(), None, Cycle::InitialSlowStart);
+                window.ssthresh = f64::INFINITY;
+                window.discard_undo();
+            }
             let begins = self.delay.sample(Rollover::Clock, now, signed(rtt));
             let base = match self.base {
                 Some(base) if !begins => Some(base.min(signed(rtt))),
@@ -160,7 +171,7 @@ impl State {
     /// The cycle of slowdowns (`§4.4`), the end of the initial slow start (`§4.1`) and the
     /// half of the controller that shrinks (`§4.3`).
     fn on_packets_acked(&mut self, params: &Params, window: &mut Window, now: Time, acked: &PacketsAcked) {
-        let queued = self.measure(params, now, acked.newest_sent_at);
+        let queued = self.measure(params, window, now, acked.newest_sent_at);
         if self.cycle == Cycle::InitialSlowStart
             && window.in_slow_start()
             && queued.is_some_and(|queued| queued > params.exit * params.target())
@@ -254,6 +265,11 @@ impl WindowScheme for LedbatPlusPlus {
 
     fn on_idle_restart(flow: &mut Flow<'_, Self>) {
         flow.state.cycle = Cycle::InitialSlowStart;
+    }
+
+    #[inline]
+    fn complete_decision(_: &Params, state: &State, window: &Window, decision: &mut Decision) {
+        state.path.hold(window.mtu, decision);
     }
 
     fn inspect(params: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {

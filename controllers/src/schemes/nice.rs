@@ -2,6 +2,7 @@
 
 use crate::parts::backstop;
 use crate::parts::base::Base;
+use crate::parts::base_delay::{self, BaseDelay};
 use crate::parts::vegas::{
     self, ByOne, Common, Delays, DeltaWindow, Every, Frame, Limits, RoundMeasurement, RoundTrip, RoundTripMemory,
     Scheme, Source, State, Step, StepRule, VegasBased,
@@ -21,6 +22,7 @@ parameters! {
             paper Common {
                 base: Limits(Base::arumaithurai()),
                 bound: backstop::Settings::paper(),
+                path: base_delay::Settings::paper(),
                 first_loss: 0.5,
                 delta_window: DeltaWindow::Cwnd,
                 ..Common::default()
@@ -61,6 +63,11 @@ impl Source<Params> for Lateness {
         if frame.counts && rtt.0 as f64 > least {
             memory.late += frame.acked.map_or(1.0, |acked| f64::from(acked.packets));
         }
+    }
+
+    #[inline]
+    fn base(memory: &Memory) -> Option<&BaseDelay> {
+        <RoundTrip as Source<Params>>::base(&memory.trip)
     }
 
     fn late(memory: &Memory) -> f64 {

@@ -1,6 +1,7 @@
 #![doc = include_str!("rovegas.md")]
 
 use crate::event::Queueing;
+use crate::parts::base_delay::BaseDelay;
 use crate::parts::vegas::{
     ByOne, Common, Delays, Every, Frame, Mean, NEEDS, RoundTrip, Scheme, Source, VegasBased, signed,
 };
@@ -48,6 +49,8 @@ const STRETCHES: usize = 10;
 pub struct Memory {
     /// RTT of the empty path, nanoseconds; its clock counts rounds.
     base: WindowedMin<STRETCHES>,
+    /// The same by `base_policy=min`, which may find that the path has become longer.
+    least: BaseDelay,
     /// Rounds since the start of the flow.
     rounds: u64,
     /// Mean of the round's RTTs.
@@ -61,7 +64,10 @@ pub struct Memory {
 impl Memory {
     /// `spec: chan §4.5 B3`. Nothing is forgotten before the first report: until then it
     /// is Vegas.
-    fn update_base(&mut self, params: &Params, t: Span) {
+    fn update_base(&mut self, params: &Params, frame: &Frame<'_>, t: Span) {
+        if params.base_policy == BasePolicy::Min && self.least.sample(&params.base.path, frame.sample(t)) {
+            self.base.reset();
+        }
         let windowed = params.base_policy == BasePolicy::Windowed && self.queued.is_some();
         let stretches = STRETCHES as u64;
         let window = windowed.then(|| Span(u64::from(params.base_rounds) * stretches));
@@ -84,7 +90,7 @@ impl Source<Params> for RouterTimes {
         if frame.counts {
             memory.plain.add(signed(rtt));
         }
-        let Some(queued) = report(frame, rtt) else { return memory.update_base(params, rtt) };
+        let Some(queued) = report(frame, rtt) else { return memory.update_base(params, frame, rtt) };
         memory.queued = Some(queued);
         if frame.counts {
             memory.mean.add(signed(rtt - queued.backward));
@@ -92,7 +98,7 @@ impl Source<Params> for RouterTimes {
         if params.base_policy == BasePolicy::Latest {
             memory.base.reset();
         }
-        memory.update_base(params, rtt - queued.forward - queued.backward);
+        memory.update_base(params, frame, rtt - queued.forward - queued.backward);
     }
 
     /// `spec: chan §4.6` (Eqs. 3.3 and 3.5); the clamp is in [`Delays::new`].
@@ -101,6 +107,11 @@ impl Source<Params> for RouterTimes {
         let plain = core::mem::take(&mut memory.plain);
         let mean = core::mem::take(&mut memory.mean);
         Some(Delays::new(memory.base.get()? as f64, mean.get().or(plain.get())?))
+    }
+
+    #[inline]
+    fn base(memory: &Memory) -> Option<&BaseDelay> {
+        Some(&memory.least)
     }
 
     fn clear(memory: &mut Memory) {

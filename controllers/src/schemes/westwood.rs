@@ -3,10 +3,12 @@
 use crate::event::RttSample;
 use crate::parts::ack_rate::AckRate;
 use crate::parts::base::Base;
+use crate::parts::base_delay::{self, BaseDelay, Sample};
 use crate::parts::recovery::Reduction;
+use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
-use crate::{EventKind, Info, Path, Signals, Span, View, parameters};
+use crate::{Decision, EventKind, Info, Path, Signals, Span, View, parameters};
 
 /// Least window after a response, packets (`spec: arumaithurai §6.1`).
 const LEAST: f64 = 2.0;
@@ -15,6 +17,7 @@ parameters! {
     /// Parameters of [`Westwood`]: `westwood:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::arumaithurai();
+        @with path: base_delay::Settings, "How long the least RTT is believed.";
         /// Whether a response leaves a window as it is that is below what the path delivers. Linux' module raises it.
         never_rises: bool = true, source "choice";
     }
@@ -26,15 +29,20 @@ pub struct State {
     /// The bandwidth estimate (BWE).
     rate: AckRate,
     latest_rtt: Span,
-    rtt_min: Option<Span>,
+    /// RTT_min.
+    base: BaseDelay,
 }
 
 impl State {
+    fn rtt_min(&self) -> Option<Span> {
+        self.base.get().map(|ns| Span(ns.unsigned_abs()))
+    }
+
     /// `BWE·RTT_min`: packets the path delivers in its shortest round trip; half the window while
     /// that is not known (`spec: arumaithurai §6.1`).
     #[must_use]
     pub fn delivered(&self, window: &Window) -> f64 {
-        match (self.rate.get(), self.rtt_min) {
+        match (self.rate.get(), self.rtt_min()) {
             (Some(rate), Some(rtt_min)) => (rate * rtt_min.secs() / window.mtu).max(LEAST),
             _ => 0.5 * window.cwnd,
         }
@@ -81,7 +89,7 @@ impl WindowScheme for Westwood {
         let state = &mut *flow.state;
         state.latest_rtt = rtt.latest;
         if rtt.latest > Span::ZERO {
-            state.rtt_min = Some(state.rtt_min.map_or(rtt.latest, |min| min.min(rtt.latest)));
+            state.base.sample(&flow.params.path, Sample::of(flow.event, rtt, signed(rtt.latest)));
         }
     }
 
@@ -105,11 +113,16 @@ impl WindowScheme for Westwood {
         flow.state.delivered(flow.window) / flow.cwnd * flow.cwnd
     }
 
+    #[inline]
+    fn complete_decision(_: &Params, state: &State, window: &Window, decision: &mut Decision) {
+        state.base.hold(window.mtu, decision);
+    }
+
     fn inspect(_: &Params, state: &State, window: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
         if let Some(rate) = state.rate.get() {
             visit("bw_mbps", 8e-6 * rate);
         }
-        if let Some(rtt_min) = state.rtt_min {
+        if let Some(rtt_min) = state.rtt_min() {
             visit("rtt_min_ms", rtt_min.millis());
         }
         visit("delivered", state.delivered(window));

@@ -8,6 +8,7 @@ use crate::flows::Flows;
 use crate::sender::Sender;
 use windlass_controllers::event::{OneWay, Queueing, RttSample};
 use windlass_controllers::parts::base::{Base, Growth};
+use windlass_controllers::parts::base_delay;
 use windlass_controllers::parts::competition::{Detector, Settings};
 use windlass_controllers::parts::vegas;
 use windlass_controllers::parts::window_controller::{State, WindowController};
@@ -162,12 +163,15 @@ fn a_collaborating_group_of_one_yields_like_a_flow_alone() {
     }
 }
 
+/// A least delay that is believed for ever.
+const FOR_EVER: base_delay::Settings = base_delay::Settings { base_window: 0.0 };
+
 /// `spec: cho §3.4` D6: no sample is beyond all of its range.
 #[test]
 fn a_flow_that_never_yields_to_delay_is_reno() {
     for seed in seeds() {
         let (sender, base) = case(seed);
-        let params = dca::Params { base, gamma: 1.0, ..Default::default() };
+        let params = dca::Params { base, gamma: 1.0, path: FOR_EVER, ..Default::default() };
         same::<DcaS, Reno, _, _>(seed, 1, sender, params, reno::Params { base });
         let (sender, base) = case(seed);
         same::<DcaC, Reno, _, _>(seed, 1 + seed % 6, sender, params, reno::Params { base });
@@ -258,7 +262,7 @@ fn tcp_africa_with_a_small_window_is_reno() {
 fn dual_that_never_yields_to_delay_is_reno() {
     for seed in seeds() {
         let (sender, base) = case(seed);
-        let dual = dca::DualParams { base: dca::Params { base, gamma: 1.0, ..Default::default() } };
+        let dual = dca::DualParams { base: dca::Params { base, gamma: 1.0, path: FOR_EVER, ..Default::default() } };
         same::<Dual, Reno, _, _>(seed, 1, sender, dual, reno::Params { base });
     }
 }
@@ -297,6 +301,7 @@ where
     for seed in seeds() {
         let mut sender = Sender::new(seed, seed % 2 == 0);
         let common = if seed % 3 == 0 { vegas::Common::paper() } else { vegas::Common::default() };
+        let common = vegas::Common { path: FOR_EVER, ..common };
         let mut plain = Flows::new(Static::<Vegas>(common));
         let mut other = Flows::new(Static::<S>(relative(common)));
         plain.join(&sender.path());

@@ -2,8 +2,8 @@
 
 use super::{GrowthGate, LossArith, Rounding};
 use crate::param::{Param, ParamError, Parameters};
-use crate::parts::backstop;
 use crate::parts::base::Base;
+use crate::parts::{backstop, base_delay};
 use crate::{choice, parameters};
 
 /// Start-up and limits, without what a slow start that listens to delay has no use for:
@@ -66,6 +66,7 @@ parameters! {
     pub struct Common {
         @base Limits, paper Limits::paper();
         @with bound: backstop::Settings, "What losses bound the window to.";
+        @with path: base_delay::Settings, "How long the base RTT is believed.";
         /// Backlog below which the window grows; not above `beta`.
         alpha: f64 = 1.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4";
         /// Backlog above which the window shrinks.

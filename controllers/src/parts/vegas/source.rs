@@ -2,8 +2,9 @@
 
 use core::fmt::Debug;
 
-use super::{Delays, Mean};
+use super::{Common, Delays, Mean};
 use crate::event::PacketsAcked;
+use crate::parts::base_delay::{BaseDelay, Sample};
 use crate::{Signals, Span, Time};
 
 /// What one ACK frame measured.
@@ -18,6 +19,16 @@ pub struct Frame<'a> {
     /// Whether it measured the flow's present window, so that it belongs to the round's
     /// mean, or only of the path.
     pub counts: bool,
+}
+
+impl Frame<'_> {
+    /// `rtt`, the frame's, as a sample of the path's delay.
+    #[must_use]
+    #[inline]
+    pub(crate) fn sample(&self, rtt: Span) -> Sample {
+        let sent_at = self.acked.map_or(Time(self.now.0.saturating_sub(rtt.0)), |acked| acked.newest_sent_at);
+        Sample { now: self.now, sent_at, ns: signed(rtt), rtt }
+    }
 }
 
 /// Measures the path, under parameters `P`.
@@ -41,6 +52,13 @@ pub trait Source<P>: Debug + Send + Sync + 'static {
         0.0
     }
 
+    /// The delay of the empty path, where the source follows a path that becomes longer.
+    #[inline]
+    fn base(memory: &Self::Memory) -> Option<&BaseDelay> {
+        let _ = memory;
+        None
+    }
+
     /// Drops the samples of the round in progress.
     fn clear(memory: &mut Self::Memory);
 
@@ -57,43 +75,48 @@ pub(crate) fn signed(span: Span) -> i64 {
 }
 
 /// Round-trip times, nothing else: BaseRTT is the least ever measured
-/// (`spec: chan §3.3`).
+/// (`spec: chan §3.3`), or within `base_window`.
 #[derive(Debug)]
 pub struct RoundTrip;
 
 /// State of [`RoundTrip`]: the smallest RTT and the mean of the round's.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RoundTripMemory {
-    base: Option<Span>,
+    base: BaseDelay,
     mean: Mean,
 }
 
 impl RoundTripMemory {
-    /// The least RTT ever (BaseRTT); `None` before the first sample.
+    /// BaseRTT; `None` before the first sample.
     #[must_use]
     pub fn base(&self) -> Option<Span> {
-        self.base
+        self.base.get().map(|ns| Span(ns.unsigned_abs()))
     }
 }
 
-impl<P> Source<P> for RoundTrip {
+impl<P: AsRef<Common>> Source<P> for RoundTrip {
     const NEEDS: Signals = Signals::RTT;
     type Memory = RoundTripMemory;
 
-    /// `spec: chan §3.6 I2, E4, E5`. BaseRTT is never raised, however little is in
+    /// `spec: chan §3.6 I2, E4, E5`. The document never raises BaseRTT, however little is in
     /// flight (`§3.8`, `§13 A10`).
     #[inline]
-    fn on_event(_: &P, memory: &mut RoundTripMemory, frame: &Frame<'_>) {
+    fn on_event(params: &P, memory: &mut RoundTripMemory, frame: &Frame<'_>) {
         let Some(rtt) = frame.rtt else { return };
         if frame.counts {
             memory.mean.add(signed(rtt));
         }
-        memory.base = Some(memory.base.map_or(rtt, |base| base.min(rtt)));
+        memory.base.sample(&params.as_ref().path, frame.sample(rtt));
     }
 
     fn round(_: &P, memory: &mut RoundTripMemory) -> Option<Delays> {
         let mean = core::mem::take(&mut memory.mean);
-        Some(Delays::new(memory.base?.0 as f64, mean.get()?))
+        Some(Delays::new(memory.base.get()? as f64, mean.get()?))
+    }
+
+    #[inline]
+    fn base(memory: &RoundTripMemory) -> Option<&BaseDelay> {
+        Some(&memory.base)
     }
 
     fn clear(memory: &mut RoundTripMemory) {

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use super::scheme::{Scheme, State, StateOf};
 use super::{Common, DeltaWindow, Frame, LossRule, Round, RoundMeasurement, Source, Step, StepRule, backlog};
 use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample, SpuriousLoss};
+use crate::parts::base_delay::BaseDelay;
 use crate::parts::recovery::Reduction;
 use crate::parts::window::Window;
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Span, Table, Time, View};
@@ -54,7 +55,21 @@ impl<S: Scheme> VegasBased<S> {
     #[inline]
     fn measure(params: &S::Params, state: &mut StateOf<S>, now: Time, rtt: Option<Span>, acked: Option<&PacketsAcked>) {
         let counts = params.as_ref().stale_samples || !state.window.recovery.in_recovery();
+        let base = |memory: &_| S::Source::base(memory).and_then(BaseDelay::get);
+        let before = base(&state.source);
         S::Source::on_event(params, &mut state.source, &Frame { now, rtt, acked, counts });
+        if before.is_some() && base(&state.source) > before {
+            Self::explore(state);
+        }
+    }
+
+    /// The path has become longer: what it carries has to be found anew, as at the start.
+    #[cold]
+    fn explore(state: &mut StateOf<S>) {
+        Self::unlearn(state);
+        state.step = Default::default();
+        state.window.ssthresh = f64::INFINITY;
+        state.window.discard_undo();
     }
 
     /// A round is over (`spec: chan §3.6 I3, P1–P3`). A round without samples changes
@@ -283,6 +298,9 @@ impl<S: Scheme> Controller for VegasBased<S> {
     #[inline]
     fn decide(params: &S::Params, state: &StateOf<S>, _: View<'_, ()>) -> Decision {
         let mut decision = Decision { ecn: S::ECN, ..state.window.decision() };
+        if let Some(base) = S::Source::base(&state.source) {
+            base.hold(state.window.mtu, &mut decision);
+        }
         S::finish(params, state, &mut decision);
         decision
     }

@@ -103,7 +103,7 @@ proptest! {
             state = testkit::step::<Westwood>(&params, state, at(ms), kind);
         }
         state.window.cwnd = cwnd;
-        let least = state.scheme.rtt_min.unwrap().secs();
+        let least = state.scheme.rtt_min().unwrap().secs();
         let after = step(state, ms + 2, EventKind::PacketsLost(lost(at(ms + 1)))).window.cwnd;
         prop_assert!(after >= 2.0 && after <= cwnd);
         match state.scheme.rate.get() {

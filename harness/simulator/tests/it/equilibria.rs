@@ -37,6 +37,11 @@ fn backlogs(controller: &str, (rate, rtt): (f64, f64)) -> Vec<f64> {
     all[2 * all.len() / 3..].to_vec()
 }
 
+/// `controller` with the document's least delay, for which half of the path is not left unused now and then.
+fn for_ever(controller: &str) -> String {
+    format!("{controller}{}base_window=0", if controller.contains(':') { ',' } else { ':' })
+}
+
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
@@ -46,8 +51,9 @@ fn mean(values: &[f64]) -> f64 {
 fn a_vegas_flow_keeps_between_alpha_and_beta_packets_queued() {
     // Minima that are forgotten take a queue that never empties for the path, so Enhanced
     // Vegas keeps its own for ever here.
-    for name in ["vegas:", "quick-vegas:", "enhanced-vegas:owd_window=0,", "rovegas:", "red-vegas:"] {
-        for controller in [name.trim_end_matches([',', ':']).to_owned(), format!("{name}alpha=5,beta=8")] {
+    for name in ["vegas", "quick-vegas", "enhanced-vegas:owd_window=0", "rovegas", "red-vegas"] {
+        let name = for_ever(name);
+        for controller in [name.clone(), format!("{name},alpha=5,beta=8")] {
             let (alpha, beta) = (parameter(&controller, "alpha"), parameter(&controller, "beta"));
             for path in PATHS {
                 let seen = backlogs(&controller, path);
@@ -66,6 +72,7 @@ fn a_vegas_flow_keeps_between_alpha_and_beta_packets_queued() {
 #[test]
 fn a_fast_flow_keeps_alpha_packets_queued() {
     for controller in ["fast", "fast:alpha=50"] {
+        let controller = &for_ever(controller);
         let alpha = parameter(controller, "alpha");
         for path in PATHS {
             let mean = mean(&backlogs(controller, path));

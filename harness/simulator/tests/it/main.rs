@@ -4,6 +4,7 @@ mod background;
 mod bbr;
 mod common;
 mod equilibria;
+mod excursion;
 mod golden;
 mod loss_bound;
 mod nf_tcp;

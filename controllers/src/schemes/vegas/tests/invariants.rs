@@ -117,7 +117,7 @@ proptest! {
         start in 2.0..45.0f64,
     ) {
         let (alpha, beta) = thresholds;
-        let params = Common { alpha, beta, ..if document { paper() } else { Common::default() } };
+        let params = Common { alpha, beta, ..if document { paper() } else { unbounded(Common::default()) } };
         let pipe = Pipe { service, base: (capacity * service as f64) as u64, every: 1 };
         let mut state = Vegas::start(&params, &crate::testkit::PATH);
         state.window.cwnd = start;
@@ -130,7 +130,7 @@ proptest! {
 /// every other packet, as QUIC's do.
 #[test]
 fn p5_a_new_flow_settles_between_alpha_and_beta() {
-    for (params, every) in [(paper(), 1), (Common::default(), 1), (Common::default(), 2)] {
+    for (params, every) in [(paper(), 1), (unbounded(Common::default()), 1), (unbounded(Common::default()), 2)] {
         for capacity in [3, 17, 60, 150] {
             let pipe = Pipe { service: MS, base: capacity * MS, every };
             let state = Vegas::start(&params, &crate::testkit::PATH);
