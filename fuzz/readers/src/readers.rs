@@ -88,8 +88,8 @@ pub fn recorded(data: &[u8]) {
 /// A trace in every other form, which can be read again.
 pub fn convert(data: &[u8]) {
     let sources: [&dyn Source; 1] = [&Memory(data)];
-    let traces = count(&sources).unwrap_or(0);
     for profile in [windlass_qlog::Profile::Ietf, windlass_qlog::Profile::Qvis] {
+        let traces = count(&sources, profile).unwrap_or(0);
         for framing in [OutputFraming::Sequence, OutputFraming::Contained] {
             let only = (framing == OutputFraming::Sequence).then_some(0);
             let target = Target { profile, framing, only, ..Target::default() };
