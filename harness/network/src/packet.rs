@@ -2,11 +2,11 @@
 
 use windlass_controllers::{Span, Time};
 
-/// Index of a link in [`Topology::links`].
+/// Index of a link in [`Topology::links`](super::Topology::links).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinkId(pub u32);
 
-/// Index of a route in [`Topology::routes`].
+/// Index of a route in [`Topology::routes`](super::Topology::routes).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RouteId(pub u32);
 
