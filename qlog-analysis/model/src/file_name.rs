@@ -4,7 +4,7 @@
 const LONGEST: usize = 120;
 
 /// Names that are devices on Windows, whatever ending follows them.
-const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
 /// `text` as a file name every system takes, another one for every text: where more than the colon of a controller's
 /// parameters gives way, a hash (FNV-1a) follows. Names may differ in upper and lower case alone, which some systems take
@@ -20,8 +20,10 @@ pub fn file_name(text: &str) -> String {
     if name.ends_with('.') {
         name.replace_range(name.len() - 1.., "_");
     }
-    let as_it_is = name == text.replace(':', "_") && !is_device(&name);
-    if as_it_is && !name.is_empty() && name.len() <= LONGEST {
+    if is_device(&name) {
+        name.insert(0, '_');
+    }
+    if !name.is_empty() && name.len() <= LONGEST && name == text.replace(':', "_") {
         return name;
     }
     let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
@@ -58,9 +60,9 @@ mod tests {
 
     #[test]
     fn devices_of_windows_are_no_file_names() {
-        for device in ["con", "NUL", "aux.first", "com1", "LPT9", "com²", "conout$", "prn"] {
+        for device in ["con", "NUL", "aux.first", "com1", "LPT9", "com²", "prn"] {
             let name = file_name(device);
-            assert!(!is_device(&name) && name.starts_with(device.split('$').next().unwrap()), "{device}: {name}");
+            assert!(!is_device(&name) && name.starts_with(&format!("_{}", &device[..3])), "{device}: {name}");
         }
         for other in ["cone", "com", "com0", "com10", "lpt", "first.con", "console"] {
             assert_eq!(file_name(other), other);

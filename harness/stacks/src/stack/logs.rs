@@ -156,10 +156,10 @@ mod tests {
             [
                 "A_b-2.sqlog",
                 "__-a3d4a70d.sqlog",
+                "_con-f08dd14b.sqlog",
                 "a_b-10a3f9f2.sqlog",
                 "a_b-3a8e75c1.sqlog",
-                "a_b.sqlog",
-                "con-12ea6fa2.sqlog"
+                "a_b.sqlog"
             ]
             .map(|name| format!("qlog/_._etc-be7a585c/tcp-k_k=4@sim/{name}"))
         );
