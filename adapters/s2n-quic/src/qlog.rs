@@ -46,8 +46,9 @@ type Outputs = Box<dyn FnMut(&NewConnection) -> Option<(Output, Lost)> + Send>;
 /// With [`Endpoint::record_in`](crate::Endpoint::record_in), what the endpoint's controllers
 /// get and decide goes into the same files.
 pub struct Qlog {
-    /// Of all processes' endpoints, this one.
-    endpoint: String,
+    /// Of all processes' endpoints, this one; `None` where the caller has outputs of its own, so that equal runs give equal
+    /// bytes.
+    endpoint: Option<String>,
     outputs: Outputs,
     writer: Option<LogWriter>,
     profile: Profile,
@@ -97,12 +98,12 @@ impl Qlog {
             let lost = file.lost();
             Some((Box::new(file) as Output, lost))
         };
-        Qlog { endpoint, ..Self::with(Box::new(outputs), Some(writer)) }
+        Qlog { endpoint: Some(endpoint), ..Self::with(Box::new(outputs), Some(writer)) }
     }
 
     fn with(outputs: Outputs, writer: Option<LogWriter>) -> Qlog {
         Qlog {
-            endpoint: endpoint(),
+            endpoint: None,
             outputs,
             writer,
             profile: Profile::Ietf,
@@ -164,7 +165,7 @@ impl Qlog {
     fn begin(&mut self, new: &NewConnection, now: u64) -> Option<Connection> {
         let (output, lost) = (self.outputs)(new)?;
         // s2n-quic counts connections from 0 in each endpoint, and does not tell the original destination connection ID.
-        let group = format!("{}-{}", self.endpoint, new.id);
+        let group = self.endpoint.as_ref().map_or(new.id.to_string(), |endpoint| format!("{endpoint}-{}", new.id));
         let header = Header {
             title: &self.title,
             vantage: if new.client { Vantage::Client } else { Vantage::Server },

@@ -89,7 +89,8 @@ pub fn flows(stacks: &[Runner], controllers: &[&'static str], natives: bool) -> 
     let mut cases = Vec::new();
     for stack in stacks.iter().copied() {
         let own = stack.natives().iter().filter(|_| natives).map(|name| (format!("native:{name}"), ours(name)));
-        let all: Vec<_> = controllers.iter().map(|name| ((*name).to_owned(), *name)).chain(own).collect();
+        let plain = |text: &'static str| text.split(':').next().unwrap_or(text);
+        let all: Vec<_> = controllers.iter().map(|text| ((*text).to_owned(), plain(text))).chain(own).collect();
         for (network, path) in NETWORKS {
             cases.extend(all.iter().map(|(typed, name)| (stack, network, path, typed.clone(), *name)));
         }
