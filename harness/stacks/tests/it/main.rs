@@ -4,6 +4,7 @@ mod agreement;
 mod faults;
 mod hard_regimes;
 mod link;
+#[cfg(feature = "noq-qlog")]
 mod multipath;
 mod paths;
 mod s2n_paths;
