@@ -280,7 +280,8 @@ impl Subscriber for Qlog {
         meta: &ConnectionMeta,
         event: &events::ConnectionStarted<'_>,
     ) {
-        if let Some(connection) = context {
+        // Connection IDs are random, and equal runs are to give a caller's outputs equal bytes.
+        if let Some(connection) = context.as_mut().filter(|_| self.endpoint.is_some()) {
             connection.started(nanos(meta), &event.path);
         }
     }
