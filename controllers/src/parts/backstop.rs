@@ -89,9 +89,6 @@ impl Backstop {
     /// would have, were it not lower already.
     #[inline]
     pub fn on_event(&mut self, settings: &Settings, base: &Base, window: &mut Window, event: &Event) -> bool {
-        if settings.loss_bound <= 0.0 {
-            return false;
-        }
         match &event.kind {
             EventKind::PacketsAcked(acked) => {
                 self.acked = self.acked.saturating_add(acked.packets);
@@ -99,7 +96,9 @@ impl Backstop {
                     && self.end_round(settings, base, window, event.now, acked.newest_sent_at)
             }
             _ => {
-                self.on_rare_event(event);
+                if settings.loss_bound > 0.0 {
+                    self.on_rare_event(event);
+                }
                 false
             }
         }
@@ -154,6 +153,10 @@ impl Backstop {
     /// A round trip is over, by the ACK of a packet sent at `sent_at`.
     #[cold]
     fn end_round(&mut self, settings: &Settings, base: &Base, window: &mut Window, now: Time, sent_at: Time) -> bool {
+        if settings.loss_bound <= 0.0 {
+            self.since = Time(u64::MAX);
+            return false;
+        }
         let (acked, lost) = (f64::from(self.acked), f64::from(self.lost));
         let flight = acked + lost;
         self.begin(now);

@@ -56,7 +56,7 @@ enum Stage {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BaseDelay {
     base: i64,
-    /// The least delay of late, and when it came.
+    /// The least delay of late, and when it came, to a round trip.
     recent: i64,
     recent_at: Time,
     /// The smallest and the largest of the rounds' least delays since half of the time was over.
@@ -122,15 +122,23 @@ impl BaseDelay {
     /// than it was.
     #[inline]
     pub fn sample(&mut self, settings: &Settings, sample: Sample) -> bool {
+        // Neither the base nor the least delay of late is above the round's.
+        (sample.ns < self.round || sample.sent_at >= self.round_at) && self.take_in(settings, &sample)
+    }
+
+    /// The least sample of its round trip so far, or the first of the next.
+    #[inline(never)]
+    fn take_in(&mut self, settings: &Settings, sample: &Sample) -> bool {
         self.base = self.base.min(sample.ns);
         if settings.base_window <= 0.0 {
+            (self.round, self.round_at) = (self.base, Time(u64::MAX));
             return false;
         }
         if sample.ns == self.base || (sample.ns < self.recent && self.stage == Stage::Believed) {
             (self.recent, self.recent_at) = (sample.ns, sample.now);
             self.stage = Stage::Believed;
         }
-        let rises = sample.sent_at >= self.round_at && self.end_round(settings, &sample);
+        let rises = sample.sent_at >= self.round_at && self.end_round(settings, sample);
         self.round = self.round.min(sample.ns);
         rises
     }
@@ -143,6 +151,9 @@ impl BaseDelay {
         if least == i64::MAX {
             return false;
         }
+        if least == self.base {
+            self.recent_at = sample.now;
+        }
         let window = Span::from_secs_f64(settings.base_window).0.max(LEAST_ROUNDS.saturating_mul(sample.rtt.0));
         if lasted.0 >= window {
             // Nothing was sent meanwhile; it tells nothing of the path.
@@ -154,7 +165,7 @@ impl BaseDelay {
         match self.stage {
             Stage::Believed if age <= window => false,
             // A flow that sends less than once a round trip has no queue to empty.
-            Stage::Believed if lasted.0 > SPARSE.saturating_mul(sample.rtt.0) => self.judge(sample.now, sample.ns),
+            Stage::Believed if lasted.0 > SPARSE.saturating_mul(sample.rtt.0) => self.judge(sample, sample.ns),
             Stage::Believed => {
                 let queued = sample.ns.saturating_sub(self.base) as f64;
                 let pipe = (1.0 - queued / (sample.rtt.0 as f64).max(1.0)).clamp(0.0, 1.0);
@@ -165,19 +176,19 @@ impl BaseDelay {
                 self.stage = Stage::Measured;
                 false
             }
-            Stage::Measured => self.judge(sample.now, least),
+            Stage::Measured => self.judge(sample, least),
         }
     }
 
-    /// Delays were `least` without a queue of the flow's own.
-    fn judge(&mut self, now: Time, least: i64) -> bool {
+    /// Delays were `least` without a queue of the flow's own, before `sample` came.
+    fn judge(&mut self, sample: &Sample, least: i64) -> bool {
         let (low, high) = self.range;
         let low = low.min(least);
         let longer = low.saturating_sub(self.base) > STEADY.saturating_mul(high.saturating_sub(low));
         if longer {
-            self.base = low;
+            self.base = low.min(sample.ns);
         }
-        (self.recent, self.recent_at) = (least, now);
+        (self.recent, self.recent_at) = (least.min(sample.ns), sample.now);
         self.stage = Stage::Believed;
         longer
     }

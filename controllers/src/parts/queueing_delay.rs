@@ -26,7 +26,9 @@ pub enum Rollover {
 /// Base delay by minutes and current delay by samples, nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QueueingDelay {
-    base: Minima<MOST_MINUTES>,
+    minutes: Minima<MOST_MINUTES>,
+    /// The least delay of the minutes that count.
+    base: Option<i64>,
     current: Latest,
     rolled_over: Option<Time>,
 }
@@ -96,42 +98,41 @@ impl Rollover {
 }
 
 impl QueueingDelay {
-    /// Takes a sample in. However long the pause before it, it drops one minute at most
-    /// (`spec: arumaithurai §5.2` 2a, 2b). Returns whether a minute began: only then the
-    /// base can have risen.
+    /// Takes a sample in, with the least delay of the latest `minutes` as base. However long the
+    /// pause before it, it drops one minute at most (`spec: arumaithurai §5.2` 2a, 2b). Returns
+    /// whether the base is another.
     #[inline]
-    pub fn sample(&mut self, rollover: Rollover, now: Time, ns: i64) -> bool {
+    pub fn sample(&mut self, rollover: Rollover, minutes: u32, now: Time, ns: i64) -> bool {
         let begins = self.rolled_over.is_none_or(|last| rollover.is_due(last, now));
         if begins {
             self.rolled_over = Some(now);
-            self.base.roll(1);
+            self.minutes.roll(1);
         }
-        self.base.take(ns);
+        self.minutes.take(ns);
         self.current.push(now, ns);
-        begins
+        (begins || self.base.is_some_and(|base| ns < base)) && self.find_base(minutes)
     }
 
-    /// The least delay of the latest `minutes`.
+    #[cold]
+    fn find_base(&mut self, minutes: u32) -> bool {
+        let base = self.minutes.least(minutes as usize);
+        core::mem::replace(&mut self.base, base) != base
+    }
+
+    /// The base delay.
     #[must_use]
     #[inline]
-    pub fn base(&self, minutes: u32) -> Option<i64> {
-        self.base.least(minutes as usize)
+    pub fn base(&self) -> Option<i64> {
+        self.base
     }
 
     /// What the least of the latest `samples` exceeds the base by; never below zero, where
     /// it is only if the base was forgotten between two samples. None without samples.
     #[must_use]
     #[inline]
-    pub fn get(&self, samples: u32, minutes: u32) -> Option<i64> {
-        self.over(samples, self.base(minutes)?)
-    }
-
-    /// As [`get`](Self::get), for who knows the base.
-    #[must_use]
-    #[inline]
-    pub fn over(&self, samples: u32, base: i64) -> Option<i64> {
+    pub fn get(&self, samples: u32) -> Option<i64> {
         let current = self.current.least(samples as usize)?;
-        Some(current.saturating_sub(base).max(0))
+        Some(current.saturating_sub(self.base?).max(0))
     }
 
     /// Forgets those of the latest `samples` that came before `since`: none may be older than a

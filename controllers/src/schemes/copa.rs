@@ -17,7 +17,7 @@ const NEARLY_EMPTY: f64 = 0.1;
 /// Pacing gain at most while losses bound the window: bursts at twice the rate meet no queue there (RFC 9002 §7.7).
 const BOUNDED_GAIN: f64 = 1.25;
 /// A smallest RTT so many times below the one before is another path's.
-const SHORTER: f64 = 2.0;
+const SHORTER: i64 = 2;
 /// A window that moves by this is enough to tell whether the rate follows.
 const WINDOWS_MOVED: f64 = 1.5;
 /// A rate that moves by no more stays.
@@ -292,20 +292,20 @@ impl State {
         let largest = delays.max.update(now.0, srtt.saturating_mul(LARGEST_RTTS), ns);
         let queue = standing.saturating_sub(least) as f64;
         let range = largest.saturating_sub(least) as f64;
-        if params.keep_rate && SHORTER * (least as f64) < self.velocity.least as f64 {
+        if params.keep_rate && least < self.velocity.least / SHORTER {
             self.shortened(params, least);
         }
         let drained_at = *self.drained_at.get_or_insert(now);
         if queue <= NEARLY_EMPTY * range {
             self.drained_at = Some(now);
         }
-        let patience = Span::from_secs_f64(1e-9 * params.competitive_rtts * srtt as f64);
-        if self.company.since.is_some_and(|since| now.since(since) > patience) {
+        let patience = (params.competitive_rtts * srtt as f64) as u64;
+        if self.company.since.is_some_and(|since| now.since(since).0 > patience) {
             self.company.end_stretch(now);
         }
         let alone = params.alone && self.company.alone;
         let competing =
-            params.competitive && !alone && !self.slow_start && now.since(drained_at) > patience && queue > 0.0;
+            params.competitive && !alone && !self.slow_start && now.since(drained_at).0 > patience && queue > 0.0;
         if !competing {
             self.inverse_delta = 1.0 / params.delta;
         }

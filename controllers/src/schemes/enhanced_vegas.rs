@@ -66,9 +66,11 @@ impl Source<Params> for OneWayDelays {
     type Memory = Memory;
 
     /// `spec: chan §5.4 O2, O3, O6`.
-    fn on_event(params: &Params, memory: &mut Memory, frame: &Frame<'_>) {
-        RoundTrip::on_event(params, &mut memory.plain, frame);
-        let Some(delays) = frame.acked.and_then(|acked| acked.one_way) else { return };
+    fn on_event(params: &Params, memory: &mut Memory, frame: &Frame<'_>) -> bool {
+        let longer = RoundTrip::on_event(params, &mut memory.plain, frame);
+        let Some(delays) = frame.acked.and_then(|acked| acked.one_way) else {
+            return longer && memory.forward.get().is_none();
+        };
         memory.follow_drift(frame.now, params.rho);
         let window = (params.owd_window > 0.0).then(|| Span::from_secs_f64(params.owd_window));
         let forward = memory.forward.update(frame.now, window, delays.forward);
@@ -79,6 +81,7 @@ impl Source<Params> for OneWayDelays {
             // RTT − q_b; their sum is the RTT without the receiver's ACK delay.
             memory.mean.add(delays.forward.saturating_add(backward));
         }
+        false
     }
 
     /// `spec: chan §5.4 O4, O5`; the clamp of `§4.6` is in [`Delays::new`].

@@ -149,12 +149,12 @@ impl State {
             if sample.anew {
                 self.delay = QueueingDelay::default();
             }
-            self.delay.sample(params.rollover(), now, sample.ns);
+            self.delay.sample(params.rollover(), params.base_history, now, sample.ns);
         }
         if params.variant == Variant::Rfc6817 {
             self.delay.forget_before(params.samples(), acked.newest_sent_at);
         }
-        self.off_target = self.delay.get(params.samples(), params.base_history).map(|queued| {
+        self.off_target = self.delay.get(params.samples()).map(|queued| {
             let off_target = 1.0 - queued as f64 / (params.target * 1e6);
             if params.randomness <= 0.0 {
                 return off_target;
@@ -302,10 +302,10 @@ impl WindowScheme for Ledbat {
     }
 
     fn inspect(params: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(queued) = state.delay.get(params.samples(), params.base_history) {
+        if let Some(queued) = state.delay.get(params.samples()) {
             visit("queueing_delay_ms", queued as f64 / 1e6);
         }
-        if let Some(base) = state.delay.base(params.base_history) {
+        if let Some(base) = state.delay.base() {
             visit("base_delay_ms", base as f64 / 1e6);
         }
     }

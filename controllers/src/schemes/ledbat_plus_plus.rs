@@ -134,9 +134,7 @@ pub struct State {
     /// RTT sample of the ACK that is being taken in.
     sample: Option<Span>,
     smoothed: Span,
-    /// Base delay, nanoseconds; `GAIN` changes with it only.
-    base: Option<i64>,
-    /// `GAIN` in force, 1/16 to 1 (§4.2).
+    /// `GAIN` in force, 1/16 to 1 (§4.2); it changes with the base delay only.
     gain: f64,
     /// Packets per round trip the window changes by.
     change: f64,
@@ -150,22 +148,16 @@ impl State {
             let measured = Sample { now, sent_at: newest_sent_at, ns: signed(rtt), rtt };
             if self.path.sample(&params.path, measured) {
                 // What it carries has to be found anew, as at the start.
-                (self.delay, self.base, self.cycle) = (QueueingDelay::default(), None, Cycle::InitialSlowStart);
+                (self.delay, self.cycle) = (QueueingDelay::default(), Cycle::InitialSlowStart);
                 window.ssthresh = f64::INFINITY;
                 window.discard_undo();
             }
-            let begins = self.delay.sample(Rollover::Clock, now, signed(rtt));
-            let base = match self.base {
-                Some(base) if !begins => Some(base.min(signed(rtt))),
-                _ => self.delay.base(params.base_history),
-            };
-            if base != self.base {
-                self.base = base;
-                self.gain = base.map_or(self.gain, |base| params.gain(base as f64));
+            if self.delay.sample(Rollover::Clock, params.base_history, now, signed(rtt)) {
+                self.gain = self.delay.base().map_or(self.gain, |base| params.gain(base as f64));
             }
         }
         self.delay.forget_before(params.current_filter, newest_sent_at);
-        self.delay.over(params.current_filter, self.base?).map(|queued| queued as f64)
+        self.delay.get(params.current_filter).map(|queued| queued as f64)
     }
 
     /// The cycle of slowdowns (`§4.4`), the end of the initial slow start (`§4.1`) and the
@@ -273,10 +265,10 @@ impl WindowScheme for LedbatPlusPlus {
     }
 
     fn inspect(params: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(queued) = state.delay.get(params.current_filter, params.base_history) {
+        if let Some(queued) = state.delay.get(params.current_filter) {
             visit("queueing_delay_ms", queued as f64 / 1e6);
         }
-        if let Some(base) = state.delay.base(params.base_history) {
+        if let Some(base) = state.delay.base() {
             visit("base_rtt_ms", base as f64 / 1e6);
         }
         visit("gain", state.gain);

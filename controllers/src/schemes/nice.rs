@@ -54,15 +54,17 @@ impl Source<Params> for Lateness {
     type Memory = Memory;
 
     /// `spec: arumaithurai §6.3` 1.
-    fn on_event(params: &Params, memory: &mut Memory, frame: &Frame<'_>) {
-        <RoundTrip as Source<Params>>::on_event(params, &mut memory.trip, frame);
-        let (Some(rtt), Some(base)) = (frame.rtt, memory.trip.base()) else { return };
+    #[inline]
+    fn on_event(params: &Params, memory: &mut Memory, frame: &Frame<'_>) -> bool {
+        let longer = <RoundTrip as Source<Params>>::on_event(params, &mut memory.trip, frame);
+        let (Some(rtt), Some(base)) = (frame.rtt, memory.trip.base()) else { return longer };
         let max = memory.max.unwrap_or(base + base).max(rtt);
         memory.max = Some(max);
         let least = (1.0 - params.threshold) * base.0 as f64 + params.threshold * max.0 as f64;
         if frame.counts && rtt.0 as f64 > least {
             memory.late += frame.acked.map_or(1.0, |acked| f64::from(acked.packets));
         }
+        longer
     }
 
     #[inline]

@@ -63,15 +63,18 @@ pub struct Memory {
 
 impl Memory {
     /// `spec: chan §4.5 B3`. Nothing is forgotten before the first report: until then it
-    /// is Vegas.
-    fn update_base(&mut self, params: &Params, frame: &Frame<'_>, t: Span) {
-        if params.base_policy == BasePolicy::Min && self.least.sample(&params.base.path, frame.sample(t)) {
+    /// is Vegas. Returns whether the path has turned out to be longer.
+    #[inline]
+    fn update_base(&mut self, params: &Params, frame: &Frame<'_>, t: Span) -> bool {
+        let longer = params.base_policy == BasePolicy::Min && self.least.sample(&params.base.path, frame.sample(t));
+        if longer {
             self.base.reset();
         }
         let windowed = params.base_policy == BasePolicy::Windowed && self.queued.is_some();
         let stretches = STRETCHES as u64;
         let window = windowed.then(|| Span(u64::from(params.base_rounds) * stretches));
         self.base.update(Time(self.rounds.saturating_mul(stretches)), window, signed(t));
+        longer
     }
 }
 
@@ -85,8 +88,9 @@ impl Source<Params> for RouterTimes {
     type Memory = Memory;
 
     /// `spec: chan §4.5 B1–B3`.
-    fn on_event(params: &Params, memory: &mut Memory, frame: &Frame<'_>) {
-        let Some(rtt) = frame.rtt else { return };
+    #[inline]
+    fn on_event(params: &Params, memory: &mut Memory, frame: &Frame<'_>) -> bool {
+        let Some(rtt) = frame.rtt else { return false };
         if frame.counts {
             memory.plain.add(signed(rtt));
         }
@@ -98,7 +102,7 @@ impl Source<Params> for RouterTimes {
         if params.base_policy == BasePolicy::Latest {
             memory.base.reset();
         }
-        memory.update_base(params, frame, rtt - queued.forward - queued.backward);
+        memory.update_base(params, frame, rtt - queued.forward - queued.backward)
     }
 
     /// `spec: chan §4.6` (Eqs. 3.3 and 3.5); the clamp is in [`Delays::new`].

@@ -9,71 +9,71 @@ use crate::testkit::cases;
 
 const SECOND: u64 = 1_000_000_000;
 
-fn fed(rollover: Rollover, samples: &[(u64, i64)]) -> QueueingDelay {
+fn fed(rollover: Rollover, minutes: u32, samples: &[(u64, i64)]) -> QueueingDelay {
     let mut delay = QueueingDelay::default();
     for &(at, ns) in samples {
-        delay.sample(rollover, Time(at), ns);
+        delay.sample(rollover, minutes, Time(at), ns);
     }
     delay
 }
 
 #[test]
 fn the_current_delay_is_the_least_of_the_latest_samples() {
-    let delay = fed(Rollover::Clock, &[(0, 10), (1, 50), (2, 40), (3, 60), (4, 70)]);
-    assert_eq!((delay.get(1, 10), delay.get(2, 10), delay.get(4, 10)), (Some(60), Some(50), Some(30)));
-    assert_eq!(QueueingDelay::default().get(4, 10), None);
+    let delay = fed(Rollover::Clock, 10, &[(0, 10), (1, 50), (2, 40), (3, 60), (4, 70)]);
+    assert_eq!((delay.get(1), delay.get(2), delay.get(4)), (Some(60), Some(50), Some(30)));
+    assert_eq!(QueueingDelay::default().get(4), None);
 }
 
 #[test]
 fn a_pause_forgets_the_current_delay_only() {
-    let mut delay = fed(Rollover::Clock, &[(0, -10), (1, 50)]);
+    let mut delay = fed(Rollover::Clock, 10, &[(0, -10), (1, 50)]);
     delay.pause();
-    assert_eq!((delay.get(4, 10), delay.base(10)), (None, Some(-10)));
+    assert_eq!((delay.get(4), delay.base()), (None, Some(-10)));
 }
 
 /// `RFC 6817 §2.4.2`.
 #[test]
 fn samples_older_than_a_round_trip_are_forgotten() {
-    let mut delay = fed(Rollover::Clock, &[(0, 10), (1, 50), (2, 40), (3, 60), (4, 70)]);
+    let mut delay = fed(Rollover::Clock, 10, &[(0, 10), (1, 50), (2, 40), (3, 60), (4, 70)]);
     let mut current = |since: u64| {
         delay.forget_before(8, Time(since));
-        delay.get(8, 10).map(|queued| queued + 10)
+        delay.get(8).map(|queued| queued + 10)
     };
     assert_eq!([0, 1, 2, 3, 4, 5].map(&mut current), [Some(10), Some(40), Some(40), Some(60), Some(70), None]);
-    assert_eq!(delay.base(10), Some(10), "the base stays");
+    assert_eq!(delay.base(), Some(10), "the base stays");
     for at in 5..30 {
-        delay.sample(Rollover::Clock, Time(at), 100 - at as i64);
+        delay.sample(Rollover::Clock, 10, Time(at), 100 - at as i64);
     }
     delay.forget_before(8, Time(27));
-    assert_eq!(delay.get(8, 10), Some(71 - 10));
-    assert_eq!(delay.get(2, 10), Some(71 - 10));
+    assert_eq!(delay.get(8), Some(71 - 10));
+    assert_eq!(delay.get(2), Some(71 - 10));
     delay.forget_before(8, Time(30));
-    delay.sample(Rollover::Clock, Time(30), 99);
-    assert_eq!(delay.get(8, 10), Some(99 - 10), "what was forgotten does not come back");
+    delay.sample(Rollover::Clock, 10, Time(30), 99);
+    assert_eq!(delay.get(8), Some(99 - 10), "what was forgotten does not come back");
 }
 
 #[test]
 fn a_base_is_forgotten_after_as_many_minutes() {
-    let each_minute = |minutes: u64| {
+    let after = |minutes: u64, remembered: u32| {
         let samples: Vec<_> = (0..=minutes).map(|i| (i * 60 * SECOND, if i == 0 { 5 } else { 100 })).collect();
-        fed(Rollover::Clock, &samples)
+        fed(Rollover::Clock, remembered, &samples).base()
     };
-    assert_eq!(each_minute(9).base(10), Some(5));
-    assert_eq!(each_minute(10).base(10), Some(100));
-    assert_eq!(each_minute(2).base(3), Some(5));
-    assert_eq!(each_minute(3).base(3), Some(100));
+    assert_eq!(after(9, 10), Some(5));
+    assert_eq!(after(10, 10), Some(100));
+    assert_eq!(after(2, 3), Some(5));
+    assert_eq!(after(3, 3), Some(100));
     // A long silence drops one minute, not all.
-    assert_eq!(fed(Rollover::Clock, &[(0, 5), (6000 * SECOND, 100)]).base(10), Some(5));
+    assert_eq!(fed(Rollover::Clock, 10, &[(0, 5), (6000 * SECOND, 100)]).base(), Some(5));
 }
 
 #[test]
 fn minutes_are_the_clocks_or_counted() {
     // 59 s and 61 s are two minutes of the clock but not a minute apart.
     let samples = [(59 * SECOND, 5), (61 * SECOND, 9)];
-    assert_eq!(fed(Rollover::Clock, &samples).base(1), Some(9));
-    assert_eq!(fed(Rollover::Elapsed, &samples).base(1), Some(5));
-    assert_eq!(fed(Rollover::Elapsed, &[(0, 5), (60 * SECOND, 9)]).base(1), Some(5), "not more than a minute");
-    assert_eq!(fed(Rollover::Elapsed, &[(0, 5), (60 * SECOND + 1, 9)]).base(1), Some(9));
+    assert_eq!(fed(Rollover::Clock, 1, &samples).base(), Some(9));
+    assert_eq!(fed(Rollover::Elapsed, 1, &samples).base(), Some(5));
+    assert_eq!(fed(Rollover::Elapsed, 1, &[(0, 5), (60 * SECOND, 9)]).base(), Some(5), "not more than a minute");
+    assert_eq!(fed(Rollover::Elapsed, 1, &[(0, 5), (60 * SECOND + 1, 9)]).base(), Some(9));
 }
 
 proptest! {
@@ -90,9 +90,9 @@ proptest! {
         let mut least = i64::MAX;
         for (after, ns) in samples {
             now += after;
-            delay.sample(Rollover::Clock, Time(now), ns);
+            delay.sample(Rollover::Clock, minutes, Time(now), ns);
             least = least.min(ns);
-            let queued = delay.get(few, minutes).unwrap();
+            let queued = delay.get(few).unwrap();
             prop_assert!(queued >= 0 && queued <= ns - least, "{queued}");
         }
     }

@@ -39,8 +39,9 @@ pub trait Source<P>: Debug + Send + Sync + 'static {
     type Memory: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
 
     /// An ACK frame arrived. Called after the round decision the frame may have set off:
-    /// its samples belong to the next round (`spec: chan §1.4 T2`).
-    fn on_event(params: &P, memory: &mut Self::Memory, frame: &Frame<'_>);
+    /// its samples belong to the next round (`spec: chan §1.4 T2`). Returns whether the path has
+    /// turned out to be longer.
+    fn on_event(params: &P, memory: &mut Self::Memory, frame: &Frame<'_>) -> bool;
 
     /// A round is over: the delays it measured, `None` without valid samples. The next one
     /// starts without any.
@@ -101,12 +102,12 @@ impl<P: AsRef<Common>> Source<P> for RoundTrip {
     /// `spec: chan §3.6 I2, E4, E5`. The document never raises BaseRTT, however little is in
     /// flight (`§3.8`, `§13 A10`).
     #[inline]
-    fn on_event(params: &P, memory: &mut RoundTripMemory, frame: &Frame<'_>) {
-        let Some(rtt) = frame.rtt else { return };
+    fn on_event(params: &P, memory: &mut RoundTripMemory, frame: &Frame<'_>) -> bool {
+        let Some(rtt) = frame.rtt else { return false };
         if frame.counts {
             memory.mean.add(signed(rtt));
         }
-        memory.base.sample(&params.as_ref().path, frame.sample(rtt));
+        memory.base.sample(&params.as_ref().path, frame.sample(rtt))
     }
 
     fn round(_: &P, memory: &mut RoundTripMemory) -> Option<Delays> {

@@ -5,7 +5,6 @@ use core::marker::PhantomData;
 use super::scheme::{Scheme, State, StateOf};
 use super::{Common, DeltaWindow, Frame, LossRule, Round, RoundMeasurement, Source, Step, StepRule, backlog};
 use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample, SpuriousLoss};
-use crate::parts::base_delay::BaseDelay;
 use crate::parts::recovery::Reduction;
 use crate::parts::window::Window;
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Span, Table, Time, View};
@@ -55,10 +54,7 @@ impl<S: Scheme> VegasBased<S> {
     #[inline]
     fn measure(params: &S::Params, state: &mut StateOf<S>, now: Time, rtt: Option<Span>, acked: Option<&PacketsAcked>) {
         let counts = params.as_ref().stale_samples || !state.window.recovery.in_recovery();
-        let base = |memory: &_| S::Source::base(memory).and_then(BaseDelay::get);
-        let before = base(&state.source);
-        S::Source::on_event(params, &mut state.source, &Frame { now, rtt, acked, counts });
-        if before.is_some() && base(&state.source) > before {
+        if S::Source::on_event(params, &mut state.source, &Frame { now, rtt, acked, counts }) {
             Self::explore(state);
         }
     }

@@ -48,9 +48,9 @@ fn ack(params: &Params, state: State, ms: u64, delay_ms: i64) -> State {
 fn known(params: &Params, cwnd: f64, base_ms: i64, delay_ms: i64) -> State {
     let mut state = Ledbat::start(params, &PATH);
     state.scheme.signal.read(false, &ack_of(&state, 1, 0, base_ms));
-    state.scheme.delay.sample(params.rollover(), at(0), base_ms * MS);
+    state.scheme.delay.sample(params.rollover(), 10, at(0), base_ms * MS);
     for _ in 0..8 {
-        state.scheme.delay.sample(params.rollover(), at(0), delay_ms * MS);
+        state.scheme.delay.sample(params.rollover(), 10, at(0), delay_ms * MS);
     }
     state.window.cwnd = cwnd;
     state
@@ -351,7 +351,7 @@ proptest! {
             let in_flight_before = (flight * before * f64::from(MTU)) as u64;
             let frame = PacketsAcked { in_flight_before, ..ack_of(&state, 1, 1 + i as u64, base + delay) };
             state = testkit::step::<Ledbat>(&params, state, at(1 + i as u64), EventKind::PacketsAcked(frame));
-            let (after, queued) = (state.window.cwnd, state.scheme.delay.get(params.samples(), 10).unwrap());
+            let (after, queued) = (state.window.cwnd, state.scheme.delay.get(params.samples()).unwrap());
             if queued >= 100 * MS {
                 prop_assert!(after <= before);
             }

@@ -215,7 +215,7 @@ proptest! {
             let before = state.window.cwnd;
             state = ack(&params, state, 10 + i as u64, base + queued);
             let after = state.window.cwnd;
-            let delay = state.scheme.delay.get(4, 10).unwrap() as f64;
+            let delay = state.scheme.delay.get(4).unwrap() as f64;
             let gain = params.gain(base as f64 * 1e6);
             prop_assert!(after <= before + gain / before + 1e-9);
             prop_assert!(after >= (before - 0.5).max(2.0) - 1e-9);
