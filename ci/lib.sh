@@ -162,8 +162,60 @@ need() {
     root=(sudo)
   fi
   printf 'installing %s\n' "$*"
-  "${root[@]}" apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive "${root[@]}" apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+  if ! command -v apt-get >/dev/null || ! "${root[@]}" apt-get update -qq ||
+    ! DEBIAN_FRONTEND=noninteractive "${root[@]}" apt-get install -y -qq --no-install-recommends "$@" >/dev/null; then
+    printf '%s: %s is not there, and apt-get does not install it: install what Debian has as %s, and run this again\n' \
+      "${called#"$WINDLASS_ROOT/"}" "$command" "$*" >&2
+    return 1
+  fi
+}
+
+# need_rust TARGET: Rust's library for another target.
+need_rust() {
+  if ! rustup target list --installed | grep -qx "$1"; then
+    rustup target add "$1"
+  fi
+}
+
+# need_target TARGET: the compilers of Rust and of C for another target, and what runs its programs.
+need_target() {
+  local target=$1 name=${1//-/_} processor=${1%%-*} triple package
+  need_rust "$target"
+  export "CARGO_TARGET_${name^^}_RUNNER=$WINDLASS_ROOT/ci/runner $target"
+  case $target in
+  wasm32-wasip1) need node nodejs ;;
+  *-linux-musl) need musl-gcc musl-tools ;;
+  *-pc-windows-gnu)
+    need x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64-posix
+    need_wine
+    ;;
+  "$(uname -m)"-unknown-linux-gnu) ;;
+  *-linux-gnu*)
+    triple=${target/-unknown/}
+    triple=${triple/armv7/arm}
+    package=${processor/aarch64/arm64}
+    need "$triple-gcc" "gcc-$triple" "libc6-dev-${package/armv7/armhf}-cross"
+    need "qemu-${processor/armv7/arm}-static" qemu-user-static
+    export "CC_$name=$triple-gcc" "CARGO_TARGET_${name^^}_LINKER=$triple-gcc"
+    ;;
+  esac
+}
+
+# Wine with a home of its own. Where it lacks the library that Rust's programs ask for random numbers, ci/wine.c stands in.
+need_wine() {
+  local home="$WINDLASS_CACHE/wine" library=drive_c/windows/system32/bcryptprimitives.dll
+  need wine wine wine64
+  if [ -e "$home/made" ]; then
+    return
+  fi
+  rm -rf "$home"
+  # Neither .NET nor a browser.
+  WINEPREFIX="$home" WINEDEBUG=-all WINEDLLOVERRIDES="mscoree=;mshtml=" wine wineboot --init
+  WINEPREFIX="$home" wineserver --wait
+  if [ ! -e "$home/$library" ]; then
+    x86_64-w64-mingw32-gcc -shared -O2 -o "$home/$library" "$WINDLASS_ROOT/ci/wine.c" -ladvapi32
+  fi
+  touch "$home/made"
 }
 
 # with_rust VERSION COMMAND…: Cargo's command with this compiler, which is installed if it is not there.

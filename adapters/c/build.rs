@@ -2,7 +2,10 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
-        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libwindlass.so.1");
-    }
+    let name = match std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default().as_str() {
+        "linux" => "-Wl,-soname,libwindlass.so.1",
+        "macos" => "-Wl,-install_name,@rpath/libwindlass.1.dylib",
+        _ => return,
+    };
+    println!("cargo::rustc-cdylib-link-arg={name}");
 }

@@ -27,6 +27,9 @@
 //!   of the frame.
 //! * **The pacing timer has a resolution of 1 ms.**
 
+// What settings files alone need.
+#![cfg_attr(not(unix), allow(dead_code))]
+
 #[cfg(test)]
 mod calls;
 mod definition;
@@ -36,6 +39,7 @@ mod native;
 pub mod packets;
 mod path;
 mod plugin;
+#[cfg(unix)]
 mod settings;
 
 pub use definition::{Definition, define_as};

@@ -1,8 +1,7 @@
 //! The plugin: the functions MsQuic calls.
 
-use std::ffi::{CStr, OsStr, OsString, c_char, c_int, c_void};
+use std::ffi::{CStr, OsString, c_char, c_int, c_void};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
-use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +12,8 @@ use crate::definition::{NewConnection, StartFlow, find};
 use crate::flow::{GuardedPath, warn};
 use crate::packets::{self, ConnectionInfo, TRACING};
 use crate::path::time;
-use crate::settings;
+#[cfg(unix)]
+use crate::settings::read as read_settings;
 
 static PLUGIN: abi::Plugin = abi::Plugin {
     abi: abi::ABI,
@@ -104,7 +104,7 @@ unsafe extern "C" fn configure(path: *const c_char, error: *mut c_char, size: us
     // SAFETY: as in `define`.
     unsafe {
         let path = str_at(path);
-        into_raw::<DefinitionHandle>(|| settings::read(path.ok_or("the file's name is no UTF-8 text")?), error, size)
+        into_raw::<DefinitionHandle>(|| read_settings(path.ok_or("the file's name is no UTF-8 text")?), error, size)
     }
 }
 
@@ -254,12 +254,15 @@ static EXIT_HANDLER: OnceLock<fn()> = OnceLock::new();
 // SAFETY: functions of the C library, with the types they have there.
 unsafe extern "C" {
     fn atexit(function: extern "C" fn()) -> c_int;
+    #[cfg(unix)]
     fn secure_getenv(name: *const c_char) -> *const c_char;
+    #[cfg(unix)]
     safe fn geteuid() -> u32;
 }
 
 /// The variable of the environment; `None` in a program that has rights its user lacks, of which MsQuic's
 /// side warns.
+#[cfg(unix)]
 pub(crate) fn environment(name: &CStr) -> Option<OsString> {
     // SAFETY: the name ends with NUL.
     let value = unsafe { secure_getenv(name.as_ptr()) };
@@ -267,10 +270,23 @@ pub(crate) fn environment(name: &CStr) -> Option<OsString> {
         return None;
     }
     // SAFETY: the C library returns a text that ends with NUL, and that stays until the environment is changed.
-    Some(OsStr::from_bytes(unsafe { CStr::from_ptr(value) }.to_bytes()).to_owned())
+    Some(std::os::unix::ffi::OsStringExt::from_vec(unsafe { CStr::from_ptr(value) }.to_bytes().to_vec()))
+}
+
+/// The variable of the environment. No program has rights that its user lacks.
+#[cfg(not(unix))]
+pub(crate) fn environment(name: &CStr) -> Option<OsString> {
+    std::env::var_os(name.to_str().ok()?)
+}
+
+/// A settings file is believed if nobody else can change it, and who can is told by Unix alone.
+#[cfg(not(unix))]
+fn read_settings(path: &str) -> Result<DefinitionHandle, String> {
+    Err(format!("{path}: settings files need Unix, which tells who can change them; name the controller in MSQUIC_CC"))
 }
 
 /// The effective user of the process.
+#[cfg(unix)]
 pub(crate) fn effective_user() -> u32 {
     geteuid()
 }

@@ -63,11 +63,7 @@ impl Program for Live<'_> {
 
     fn ends(&self, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Ends<Sender, Receiver>, RunError> {
         let SenderParts { largest, sender_log, kind, config, trace } = sender_parts(&self.context, spec, log, false)?;
-        let failed = |error: io::Error| RunError::Flow {
-            flow: spec.name.clone(),
-            at_s: 0.0,
-            reason: format!("no socket for it: {error}"),
-        };
+        let failed = |error| wire::no_socket(&spec.name, error);
         let sender = Sender::new(Arc::clone(&sender_log), kind, config, largest, self.clock).map_err(failed)?;
         let (spec, tls) = (spec.clone(), self.tls);
         let make = move || receiver(&spec, tls, largest);

@@ -26,7 +26,7 @@ use windlass_stacks::stack::{Stack, register};
 
 /// Congestion controllers for QUIC: run, compare and explain them, and analyse qlog files.
 #[derive(Debug, Parser)]
-#[command(name = "windlass", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "windlass", version = env!("WINDLASS_VERSION"), max_term_width = 100, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use cpu_time::ThreadTime;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -170,8 +171,7 @@ pub fn run<T: Serialize + DeserializeOwned>(
     Done { tally: tally.into_inner().unwrap_or_else(PoisonError::into_inner), failure }
 }
 
-/// CPU time of this thread, s; 0 where the system does not provide it.
+/// CPU time of this thread, s; 0 where the system does not tell it.
 pub(crate) fn cpu_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).map_or(0.0, |ns| ns / 1e9)
+    ThreadTime::try_now().map_or(0.0, |time| time.as_duration().as_secs_f64())
 }

@@ -58,11 +58,8 @@ impl<S: QuinnApi> Program for Live<'_, S> {
         let sender_log = Arc::new(Mutex::new(SenderLog::new(Meter::new(spec.packet_bytes), first, None)));
         let factory = setup.factory(spec, payload, Arc::clone(&sender_log), trace.clone(), level)?;
         let transport = Transport { segmentation: true, ..Transport::of(spec, payload) };
-        let (sender, receiver) = S::live_ends(self.tls, &transport, factory).map_err(|error| RunError::Flow {
-            flow: spec.name.clone(),
-            at_s: 0.0,
-            reason: format!("no socket for it: {error}"),
-        })?;
+        let (sender, receiver) =
+            S::live_ends(self.tls, &transport, factory).map_err(|error| wire::no_socket(&spec.name, error))?;
         Ok(Ends { sender, receiver, sender_log, trace })
     }
 

@@ -13,7 +13,7 @@ use windlass_controllers::Time;
 use super::Clock;
 use super::program::{Ends, Program, Receiver, Sender};
 use super::relay::{Port, Relay, Relayed};
-use super::socket::{Socket, bind};
+use super::socket::{Socket, bind, explained};
 use super::transfer::Transfer;
 use crate::{OpenLog, RunError};
 use windlass_network::Network;
@@ -116,6 +116,12 @@ fn refused(flow: &str, reason: String) -> RunError {
     RunError::Flow { flow: flow.to_owned(), at_s: 0.0, reason }
 }
 
+/// The error of a flow that gets no socket.
+#[must_use]
+pub fn no_socket(flow: &str, error: io::Error) -> RunError {
+    refused(flow, format!("no socket for it: {}", explained(error)))
+}
+
 fn runtime() -> io::Result<Runtime> {
     Builder::new_multi_thread().worker_threads(2).enable_all().build()
 }
@@ -141,7 +147,7 @@ impl<P: Program> Plan<P> {
         let log = log(spec).map_err(|error| RunError::Log { flow: spec.name.clone(), error })?;
         let ends = program.ends(spec, log)?;
         let transfer = Arc::new(Transfer::new(spec, seed, clock, Arc::clone(&ends.sender_log)));
-        let no_socket = |error: io::Error| refused(&spec.name, format!("no socket for it: {error}"));
+        let no_socket = |error| no_socket(&spec.name, error);
         let facing_sender = bind().map_err(no_socket)?;
         let link = facing_sender.local_addr().map_err(no_socket)?;
         let facing_sender = Socket::new(facing_sender, ends.sender.address()).map_err(no_socket)?;

@@ -28,11 +28,22 @@ pub fn bind() -> io::Result<UdpSocket> {
 /// The system does not give it.
 pub fn bind_to(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(address)?;
-    let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+    let state = UdpSocketState::new(UdpSockRef::from(&socket)).map_err(explained)?;
     // A smaller buffer works too.
     let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), BUFFER);
     let _ = state.set_send_buffer_size(UdpSockRef::from(&socket), BUFFER);
     Ok(socket)
+}
+
+/// The error of a system whose sockets lack an option, which it tells by a number alone.
+pub(super) fn explained(error: io::Error) -> io::Error {
+    // WSAENOPROTOOPT and WSAEOPNOTSUPP: a Windows before IP_RECVECN, or Wine.
+    if cfg!(windows) && matches!(error.raw_os_error(), Some(10042 | 10045)) {
+        let text =
+            format!("this Windows shows no ECN codepoints of datagrams (IP_RECVECN), which real sockets need: {error}");
+        return io::Error::new(io::ErrorKind::Unsupported, text);
+    }
+    error
 }
 
 /// A socket that talks to anybody.
@@ -47,7 +58,7 @@ impl Open {
     /// # Errors
     /// It cannot be set up.
     pub fn new(socket: UdpSocket) -> io::Result<Open> {
-        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        let state = UdpSocketState::new(UdpSockRef::from(&socket)).map_err(explained)?;
         Ok(Open { socket, state })
     }
 

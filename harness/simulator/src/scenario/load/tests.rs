@@ -101,6 +101,16 @@ fn the_controller_under_test_comes_from_the_caller_or_the_file() {
 }
 
 #[test]
+fn lines_of_windows_are_lines() {
+    let on_windows = |text: &str| text.replace('\n', "\r\n");
+    assert_eq!(read(&on_windows(DUMBBELL)).flows, read(DUMBBELL).flows);
+    let text = on_windows(&DUMBBELL.replace("50", "\"x\""));
+    assert!(problems(&text).starts_with("5:10: [dumbbell]: rtt_ms is \"x\""), "{}", problems(&text));
+    let shown = format!("{:?}", miette::Report::new(Scenario::read("s", &text, None).unwrap_err()));
+    assert!(shown.contains("rtt_ms = \"x\"") && !shown.contains('\r'), "{shown:?}");
+}
+
+#[test]
 fn start_jitter_depends_on_seed_and_name() {
     let scenario = read(&format!("{DUMBBELL}start_jitter_s = 1\ncount = 2"));
     let [a, b] = [&scenario.flows[0], &scenario.flows[1]];
