@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 4 << 20;
 const CONNECTIONS: usize = 1 << 16;
 
 /// Why a capture could not be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum CaptureError {
     /// tshark's output could not be read, or events not written.
     #[error("{0}")]

@@ -93,7 +93,7 @@ pub struct Converted {
 }
 
 /// Why there is no conversion.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum ConvertError {
     /// A source could not be read.
     #[error("{error}")]

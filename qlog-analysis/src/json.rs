@@ -16,7 +16,7 @@ pub use decimal::Decimal;
 const DEPTH: u32 = 64;
 
 /// The text is no JSON from byte `at` on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not JSON at byte {at}: expected {expected}")]
 pub struct Malformed {
     /// Offset of the mistake in the text, bytes.

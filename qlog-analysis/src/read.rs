@@ -137,7 +137,7 @@ impl Summary {
 }
 
 /// Why a file could not be read at all.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum ReadError {
     /// The file could not be read.
     #[error("{0}")]

@@ -34,6 +34,8 @@ pub(super) struct Packet {
     /// Type of a long header, and whether the version is 2, which counts types differently (`RFC 9369 §3.2`).
     long: Option<u64>,
     version_2: bool,
+    /// The version of a long header.
+    version: Option<u64>,
     version_negotiation: bool,
     /// Whether it is no packet but what fills the datagram behind the last one (`RFC 9000 §14.1`, `§12.2`).
     padding: bool,
@@ -70,6 +72,10 @@ impl Packet {
         let mut json = format!("{{\"header\":{{\"packet_type\":\"{kind}\"");
         if let Some(number) = self.number {
             let _ = write!(json, ",\"packet_number\":{number}");
+        }
+        // Version Negotiation packets have 0 in its place.
+        if let Some(version) = self.version.filter(|&version| version != 0) {
+            let _ = write!(json, ",\"version\":\"{version:08x}\"");
         }
         json.push('}');
         if let Some(bytes) = self.bytes {
@@ -162,6 +168,7 @@ fn fields(value: &mut Cursor<'_>, packet: &mut Packet) -> Result<(), Malformed> 
                 packet.long = number(value)?;
                 packet.version_2 = true;
             }
+            b"quic.version" => packet.version = number(value)?,
             b"quic.vn.unused" => packet.version_negotiation = text_of(value).map(|_| true)?,
             b"quic.packet_number" => packet.number = number(value)?,
             b"quic.dcid" => packet.destination_id = Some(text_of(value)?.replace(':', "")),

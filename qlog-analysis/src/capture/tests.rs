@@ -106,6 +106,17 @@ fn the_end_with_more_bytes_sends_and_acknowledged_packets_are_measured() {
 }
 
 #[test]
+fn the_version_of_long_headers_is_that_of_the_connection() {
+    let version_2 = format!(r#""quic.version": "0x6b3343cf", {}"#, initial(""));
+    let negotiation =
+        format!(r#"{CONNECTION}, "quic.packet_length": "50", "quic.version": "0x00000000", "quic.vn.unused": "1""#);
+    let (_, text) = trace(&[datagram("1", false, &[&negotiation]), datagram("2", true, &[&version_2, &short(1, "")])]);
+    let (summary, _) = measure(text.as_bytes(), &Options::default()).unwrap();
+    assert_eq!(summary.traces[0].quic_version, "6b3343cf");
+    assert_eq!(text.matches("\"version\"").count(), 1, "{text}");
+}
+
+#[test]
 fn what_is_not_decrypted_has_a_size_and_no_number() {
     let protected = format!(r#"{CONNECTION}, "quic.packet_length": "77", "quic.short": {{"quic.dcid": "0c"}}"#);
     let (capture, text) = trace(&[

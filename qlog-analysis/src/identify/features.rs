@@ -28,7 +28,7 @@ pub const FEATURES: [&str; 18] = [
 pub type Features = [f64; FEATURES.len()];
 
 /// Why arrivals do not suffice.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooLittle {
     /// Packets are without numbers, or ACK frames without ranges.
     #[error("it does not tell which data packets arrived")]

@@ -25,7 +25,7 @@ pub struct Sample {
 }
 
 /// Why a model cannot be read.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}")]
 pub struct ModelError {
     /// Its number, from 1.

@@ -64,13 +64,16 @@ impl Block {
         Some(self.text[from as usize..to as usize].to_vec())
     }
 
-    /// The records before the one at `at`, and those from it on.
-    pub(crate) fn split(mut self, at: usize) -> (Block, Block) {
-        let mut bounds = self.bounds.split_off(at);
-        let begin = bounds.first().map_or(self.text.len(), |&(from, _)| from as usize);
-        bounds.iter_mut().for_each(|(from, to)| (*from, *to) = (*from - begin as u32, *to - begin as u32));
-        let rest = Block { trace: self.trace, first: self.next(), text: self.text.split_off(begin), bounds };
-        (self, rest)
+    /// The records from the one at `from` to before the one at `to`, of another trace.
+    pub(crate) fn part(&self, from: usize, to: usize, trace: u32) -> Block {
+        let records = &self.bounds[from..to];
+        let (begin, end) = records.first().zip(records.last()).map_or((0, 0), |(first, last)| (first.0, last.1));
+        Block {
+            trace,
+            first: self.first + from as u64,
+            text: self.text[begin as usize..end as usize].to_vec(),
+            bounds: records.iter().map(|(from, to)| (from - begin, to - begin)).collect(),
+        }
     }
 
     /// The number of the record after the last.

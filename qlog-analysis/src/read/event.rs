@@ -236,9 +236,10 @@ pub(super) fn data(
             EventKind::Other(other(name, batch))
         }
         Kind::Version => {
-            if let Some(version) = value.field(&[b"chosen_version"], Cursor::string)? {
-                batch.tell_version(&version);
-            }
+            value.object(|key, value| match key {
+                b"chosen_version" => packet::version(value, batch),
+                _ => value.skip(),
+            })?;
             EventKind::Other(other(name, batch))
         }
         Kind::Peer => {

@@ -49,7 +49,7 @@ impl Default for Limits {
 
 /// A compressed stream grew beyond its [`Limits`]. [`Input`] gives it inside an [`io::Error`] of
 /// the kind [`io::ErrorKind::InvalidData`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
     /// Beyond [`Limits::max_bytes`].
     #[error("it decompresses to more than {limit} bytes; Limits::max_bytes allows more")]
@@ -74,7 +74,7 @@ pub enum TooLarge {
 
 /// A compressed stream was cut or damaged; what was decompressed before that is right. [`Input`] gives it inside an
 /// [`io::Error`] of the kind [`io::ErrorKind::InvalidData`].
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the compressed stream is cut or damaged ({0})")]
 pub struct Damaged(String);
 

@@ -102,17 +102,23 @@ fn header(value: &mut Cursor<'_>, packet: &mut Packet, batch: &mut Batch) -> Res
                 packet.path = path(value)?;
                 Ok(())
             }
-            b"version" if batch.quic_version.is_none() => {
-                if let Some(version) = value.string()? {
-                    batch.tell_version(&version);
-                }
-                Ok(())
-            }
+            b"version" if batch.quic_version.is_none() => version(value, batch),
             // quinn's place for the packet's size.
             b"length" if packet.bytes.is_none() => size(value, packet),
             _ => value.skip(),
         }
     })
+}
+
+/// Reads the version of QUIC, whose digits aioquic writes as a number.
+pub(super) fn version(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<(), Malformed> {
+    if value.peek() == Some(b'"') {
+        let text = value.string()?.unwrap_or_default();
+        batch.tell_version(&text);
+    } else if let Some(number) = value.whole()? {
+        batch.tell_version(&format!("{number:08x}"));
+    }
+    Ok(())
 }
 
 fn raw(value: &mut Cursor<'_>, packet: &mut Packet) -> Result<(), Malformed> {

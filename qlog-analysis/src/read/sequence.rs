@@ -140,16 +140,20 @@ fn records<R: Read>(
             begun = true;
             emit(Piece::Header { trace: Some(trace), text })?;
         }
+        let mut from = 0;
         for (at, part) in header_records(&block) {
-            let (before, mut rest) = block.split(at);
-            if !before.bounds.is_empty() {
-                emit(Piece::Block(before))?;
+            if at > from {
+                emit(Piece::Block(block.part(from, at, trace)))?;
             }
-            let text = rest.take_first().unwrap_or_default();
-            let text = if part == HeaderPart::Trace { [b"{\"trace\":", text.as_slice(), b"}"].concat() } else { text };
+            let (begin, end) = block.bounds[at];
+            let text = &block.text[begin as usize..end as usize];
+            let text = if part == HeaderPart::Trace { [b"{\"trace\":", text, b"}"].concat() } else { text.to_vec() };
             trace += u32::from(part == HeaderPart::Whole);
             emit(Piece::Header { trace: Some(trace), text })?;
-            block = Block { trace, ..rest };
+            from = at + 1;
+        }
+        if from > 0 {
+            block = block.part(from, block.bounds.len(), trace);
         }
         if !block.bounds.is_empty() {
             emit(Piece::Block(block))?;
@@ -169,20 +173,13 @@ enum HeaderPart {
     Trace,
 }
 
-/// The records of `block` that are parts of headers, and by how many each is behind the one before.
+/// The records of `block` that are parts of headers.
 fn header_records(block: &Block) -> Vec<(usize, HeaderPart)> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    for (at, &(begin, end)) in block.bounds.iter().enumerate() {
+    let part = |(at, &(begin, end)): (usize, &(u32, u32))| {
         let record = &block.text[begin as usize..end as usize];
-        if !is_event(record)
-            && let Some(part) = header_part(record)
-        {
-            found.push((at - from, part));
-            from = at + 1;
-        }
-    }
-    found
+        if is_event(record) { None } else { header_part(record).map(|part| (at, part)) }
+    };
+    block.bounds.iter().enumerate().filter_map(part).collect()
 }
 
 /// Whether the first key of a record is one that headers do not have, or an array. Few records are looked at beyond it.

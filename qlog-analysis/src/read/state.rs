@@ -357,11 +357,11 @@ impl ReadState {
             known.unit_checked = true;
             if self.options.units == UnitSource::Evidence {
                 let judgement = Judgement::of(batch);
+                known.trace.units = judgement.units(&known.encoding);
                 known.encoding.rtt_places += judgement.rtt_places();
                 known.encoding.time_places += judgement.time_places();
                 known.encoding.pacing_factor = judgement.pacing_factor();
                 known.encoding.half_open = judgement.half_open;
-                known.trace.units = judgement.units(known.encoding.unpadded);
                 known.last = batch.events.last().map_or(known.last, |event| event.time);
             }
         }

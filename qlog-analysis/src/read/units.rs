@@ -25,10 +25,13 @@ impl Unit {
         }
     }
 
-    const fn name(self) -> &'static str {
-        match self {
-            Unit::Larger => "s",
-            Unit::Smaller => "us",
+    /// What values are in whose unit should be 10^`places` ns.
+    const fn name(self, places: i32) -> &'static str {
+        match places + self.places() {
+            ..=0 => "ns",
+            3 => "us",
+            6 => "ms",
+            _ => "s",
         }
     }
 
@@ -100,10 +103,11 @@ impl Judgement {
         if self.pacing_in_bytes { BYTES } else { 1 }
     }
 
-    pub(super) fn units(self, unpadded: bool) -> Units {
+    /// The units of a trace whose encoding was `declared`.
+    pub(super) fn units(self, declared: &Encoding) -> Units {
         Units {
-            rtt: self.rtt.map(Unit::name),
-            time: self.time.map(Unit::name).or(unpadded.then_some(UNPADDED)),
+            rtt: self.rtt.map(|unit| unit.name(declared.rtt_places)),
+            time: self.time.map(|unit| unit.name(declared.time_places)).or(declared.unpadded.then_some(UNPADDED)),
             pacing_rate: self.pacing_in_bytes.then_some("byte/s"),
             ranges: self.half_open.then_some("half-open form (each ends before its second number)"),
         }

@@ -248,3 +248,32 @@ fn a_second_connection_to_one_address_has_its_name() {
     let peers: Vec<_> = found.iter().map(|one| one.measures.peer.as_deref()).collect();
     assert_eq!(peers, [Some("192.0.2.1:443"); 2]);
 }
+
+/// The version of QUIC as stacks write it: in the header of packets, or chosen, as digits or, by aioquic, as a number.
+#[test]
+fn the_version_of_quic_is_told_in_any_form() {
+    let chosen = |version: &str| {
+        format!(
+            r#"{{"time":0,"name":"transport:version_information","data":{{"client_versions":[1],"chosen_version":{version}}}}}"#
+        )
+    };
+    let sent = |version: &str| {
+        format!(
+            r#"{{"time":0,"name":"transport:packet_sent","data":{{"header":{{"packet_type":"initial","packet_number":0,"version":{version}}}}}}}"#
+        )
+    };
+    for (event, expected) in [
+        (chosen("1"), "00000001"),
+        (chosen("1798521807"), "6b3343cf"),
+        (chosen("\"0x1\""), "0x1"),
+        (sent("\"00000001\""), "00000001"),
+        (sent("1"), "00000001"),
+        (sent("null"), ""),
+    ] {
+        let text = format!(
+            r#"{{"qlog_version":"0.3","traces":[{{"vantage_point":{{"type":"client"}},"events":[{event}]}}]}}"#
+        );
+        let (summary, _) = measure(text.as_bytes(), &Options::default()).unwrap();
+        assert_eq!(summary.traces[0].quic_version, expected, "{event}");
+    }
+}

@@ -70,6 +70,28 @@ fn units_and_the_order_of_fields_behind_the_events_are_honoured() {
     is_the_transfer(late.as_bytes());
 }
 
+/// Draft 01 has RTTs in the unit of times. Where they are in another, that one is named, whatever the file declares.
+#[test]
+fn the_unit_that_is_named_is_that_of_the_values() {
+    let written = |scale: f64| {
+        let mut events: Vec<Value> = transfer().iter().map(array).collect();
+        for event in &mut events {
+            for key in ["latest_rtt", "min_rtt", "smoothed_rtt"] {
+                if let Some(value) = event[3].get_mut(key) {
+                    *value = (value.as_f64().unwrap() / scale).into();
+                }
+            }
+        }
+        format!(
+            r#"{{"qlog_version":"draft-01","traces":[{{"configuration":{{"time_units":"us"}},"event_fields":["relative_time","category","event_type","data"],"vantage_point":{{"type":"server"}},"events":{}}}]}}"#,
+            Value::from(events)
+        )
+    };
+    let (found, doubts) = one(written(1000.0).as_bytes());
+    assert_eq!(found.measures.rtt.unwrap().max, 20.0);
+    assert!(doubts[0].starts_with("its RTTs are in ms by its events"), "{doubts:?}");
+}
+
 /// A trace that is read in several blocks, so that its events are read before what stands behind them.
 #[test]
 fn a_long_trace_is_read_a_second_time() {
