@@ -1,6 +1,7 @@
 //! What happens to a sender, at random.
 
 use proptest::prelude::*;
+use windlass_controllers::{Path, Time};
 
 /// A sender's life: a datagram size and what happens.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,6 +12,13 @@ pub struct History {
     pub service_us: u16,
     /// What happens, one after the other.
     pub actions: Vec<Action>,
+}
+
+impl History {
+    /// The path at its beginning.
+    pub(crate) fn path(&self) -> Path {
+        Path::new(Time(1_000_000), u32::from(self.mtu), 7)
+    }
 }
 
 /// One thing that happens.
@@ -112,4 +120,19 @@ pub fn histories(most: usize) -> impl Strategy<Value = History> {
     let service = prop_oneof![2 => Just(0u16), 1 => Just(500u16), 1 => 0u16..2000];
     (prop_oneof![Just(1200u16), Just(1000u16), 1000u16..9000], service, actions)
         .prop_map(|(mtu, service_us, actions)| History { mtu, service_us, actions })
+}
+
+/// From one microsecond to ten seconds, every magnitude as often.
+fn any_rtt() -> impl Strategy<Value = u32> {
+    (0u32..24, any::<u32>()).prop_map(|(bits, rest)| ((1 << bits) | (rest & ((1 << bits) - 1))).min(10_000_000))
+}
+
+/// Histories of up to `most` actions whose rounds take anything from one microsecond to ten seconds.
+pub fn poisons(most: usize) -> impl Strategy<Value = History> {
+    let rtts = prop_oneof![3 => any_rtt().prop_map(Some), 1 => Just(None)];
+    let round =
+        (rounds(), rtts).prop_map(|(round, rtt)| Action::Round(Round { rtt_us: rtt.unwrap_or(round.rtt_us), ..round }));
+    let actions = prop::collection::vec(prop_oneof![1 => round, 1 => actions()], 1..=most);
+    let service = prop_oneof![2 => Just(0u16), 1 => 0u16..2000];
+    (service, actions).prop_map(|(service_us, actions)| History { mtu: 1200, service_us, actions })
 }

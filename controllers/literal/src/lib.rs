@@ -14,14 +14,16 @@ mod history;
 mod hystart;
 mod ledbat;
 mod ledbat_plus_plus;
+mod past;
 mod recovery;
 mod reno;
 mod sender;
 
 use windlass_controllers::{Path, Phase, Span, Time};
 
-pub use history::{Action, History, Round, histories};
-pub use sender::{Difference, compare};
+pub use history::{Action, History, Round, histories, poisons};
+pub use past::{Past, live};
+pub use sender::{CLOCK_OFFSET, Difference, compare};
 
 /// Everything that is compared, in the order of docs/literal.md.
 pub const SCHEMES: &[Scheme] =

@@ -6,13 +6,18 @@ use std::fmt;
 
 use windlass_adapter::rfc9002::{self, LossRun, RttEstimator};
 use windlass_adapter::{AckFrame, AckedPackets, Flow, InFlight, LostPackets};
-use windlass_controllers::event::{IdleRestart, OneWay, PacketSent, PacketsAcked, RttSample, SpuriousLoss};
-use windlass_controllers::{Algorithm, Event, EventKind, Path, Phase, Span, Time};
+use windlass_controllers::event::{
+    IdleRestart, OneWay, PacketSent, PacketsAcked, Place, ProbeReceived, Queueing, RttSample, SpuriousLoss,
+};
+use windlass_controllers::{Algorithm, Event, EventKind, Phase, Span, Time, TrainPlan};
 
 use crate::{Action, Changes, Expected, Frame, History, Packet, Reference, Round, Sample, Scheme};
 
 /// Packets in flight at most; beyond, the application has no more.
 const MOST: usize = 400;
+
+/// What the receiver's clock is ahead of the sender's, ns.
+pub const CLOCK_OFFSET: i64 = -12_345_678;
 
 /// Where ours and the reference part.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,28 +48,8 @@ impl fmt::Display for Difference {
 /// The scheme's text is of no controller.
 pub fn compare(scheme: &Scheme, changes: &Changes, history: &History) -> Result<(), Difference> {
     let algorithm = Algorithm::read(scheme.text).unwrap_or_else(|error| panic!("{}: {error:?}", scheme.text));
-    let path = Path::new(Time(1_000_000), u32::from(history.mtu), 7);
-    let mut sender = Sender {
-        undecided: false,
-        latest: None,
-        in_flight: InFlight::new(&algorithm),
-        flow: Flow::ungrouped(algorithm, &path),
-        reference: (scheme.start)(changes.clone(), &path),
-        mtu: u64::from(history.mtu),
-        service_us: u64::from(history.service_us),
-        now: path.now,
-        next_pn: 0,
-        outstanding: BTreeMap::new(),
-        lost: BTreeMap::new(),
-        largest_acked: None,
-        rtt: RttEstimator::new(),
-        run: LossRun::default(),
-        last_lost: None,
-        delivered: 0,
-        last_sent_at: path.now,
-        episode: Episode::default(),
-        at: 0,
-    };
+    let path = history.path();
+    let mut sender = Sender::new(algorithm, (scheme.start)(changes.clone(), &path), history);
     sender.check("the start")?;
     for (at, action) in history.actions.iter().enumerate() {
         if sender.undecided {
@@ -86,33 +71,74 @@ struct Episode {
     newest_sent_at: Time,
 }
 
-struct Sender {
-    flow: Flow<Algorithm>,
+pub(crate) struct Sender {
+    pub flow: Flow<Algorithm>,
     reference: Box<dyn Reference>,
     in_flight: InFlight,
     mtu: u64,
     service_us: u64,
-    now: Time,
-    next_pn: u64,
+    pub now: Time,
+    pub next_pn: u64,
     outstanding: BTreeMap<u64, Packet>,
     lost: BTreeMap<u64, Packet>,
     largest_acked: Option<u64>,
-    rtt: RttEstimator,
+    pub rtt: RttEstimator,
     run: LossRun,
     last_lost: Option<u64>,
-    delivered: u64,
+    pub delivered: u64,
     last_sent_at: Time,
     episode: Episode,
     at: usize,
     undecided: bool,
+    /// The wake-up the controller got last.
+    woken_for: Option<Time>,
+    train: Option<Train>,
+    /// Places of packets that left in trains, by number.
+    places: BTreeMap<u64, Place>,
     /// The latest acknowledgements as ours was told.
     latest: Option<(Time, PacketsAcked)>,
+}
+
+/// The train the controller asked for last.
+struct Train {
+    plan: TrainPlan,
+    since: Time,
+    /// Packets that left, or probes that were reported.
+    next: u32,
 }
 
 type Outcome = Result<(), Difference>;
 
 impl Sender {
-    fn act(&mut self, action: &Action) -> Outcome {
+    pub fn new(algorithm: Algorithm, reference: Box<dyn Reference>, history: &History) -> Sender {
+        let path = history.path();
+        Sender {
+            undecided: false,
+            latest: None,
+            woken_for: None,
+            train: None,
+            places: BTreeMap::new(),
+            in_flight: InFlight::new(&algorithm),
+            flow: Flow::ungrouped(algorithm, &path),
+            reference,
+            mtu: u64::from(history.mtu),
+            service_us: u64::from(history.service_us),
+            now: path.now,
+            next_pn: 0,
+            outstanding: BTreeMap::new(),
+            lost: BTreeMap::new(),
+            largest_acked: None,
+            rtt: RttEstimator::new(),
+            run: LossRun::default(),
+            last_lost: None,
+            delivered: 0,
+            last_sent_at: path.now,
+            episode: Episode::default(),
+            at: 0,
+        }
+    }
+
+    pub fn act(&mut self, action: &Action) -> Outcome {
         match *action {
             Action::Send { packets, gap_us, short } => self.write(usize::from(packets), u64::from(gap_us), short),
             Action::Wait { ms } => {
@@ -165,7 +191,47 @@ impl Sender {
     }
 
     fn emit(&mut self, kind: EventKind) {
+        let due = self.flow.with_decision(|decision| decision.wake_at).filter(|at| *at <= self.now);
+        if due.is_some() && due != self.woken_for {
+            self.woken_for = due;
+            self.flow.on_event(&Event::new(self.now, EventKind::TimerExpired));
+        }
         self.flow.on_event(&Event::new(self.now, kind));
+        if let Some(plan) = self.flow.with_decision(|decision| decision.train)
+            && self.train.as_ref().is_none_or(|train| train.plan.id != plan.id)
+        {
+            self.train = Some(Train { plan, since: self.now, next: 0 });
+        }
+    }
+
+    /// The place of the next packet in a train that carries data.
+    fn place(&mut self) -> Option<Place> {
+        let train = self.train.as_mut().filter(|train| train.plan.carries_data && train.next < train.plan.packets)?;
+        train.next += 1;
+        Some(Place::new(train.plan.id, train.next - 1))
+    }
+
+    /// The receiver reports data that left in trains, and the probes that have arrived by now.
+    fn report_trains(&mut self, acked: &[Packet], sample: Option<Sample>) {
+        for packet in acked {
+            if let Some(place) = self.places.remove(&packet.pn) {
+                self.probed(place.train, place.index, packet.sent_at, sample);
+            }
+        }
+        while let (Some(train), Some(Sample { latest, .. })) = (&mut self.train, sample) {
+            let sent_at = train.since + train.plan.offset(train.next);
+            if train.plan.carries_data || train.next >= train.plan.packets || sent_at + latest > self.now {
+                break;
+            }
+            train.next += 1;
+            let (id, index) = (train.plan.id, train.next - 1);
+            self.probed(id, index, sent_at, sample);
+        }
+    }
+
+    fn probed(&mut self, train: u32, index: u32, sent_at: Time, sample: Option<Sample>) {
+        let one_way = sample.map(|sample| sample.forward);
+        self.emit(EventKind::ProbeReceived(ProbeReceived::new(train, index, sent_at).with_one_way(one_way)));
     }
 
     /// Room for a packet of `bytes`; one may always be in flight.
@@ -212,7 +278,10 @@ impl Sender {
         let in_flight = self.in_flight.bytes();
         let limited = last && self.has_room(self.mtu);
         if self.flow.wants_packet_sent() {
+            let place = self.place();
+            self.places.extend(place.map(|place| (packet.pn, place)));
             let sent = PacketSent::new(bytes, in_flight).with_pn(Some(packet.pn)).with_app_limited(limited);
+            let sent = sent.with_place(place);
             self.emit(EventKind::PacketSent(sent));
         }
         self.reference.on_packet_sent(&packet, in_flight, limited);
@@ -294,10 +363,11 @@ impl Sender {
         let sample =
             newest.filter(|newest| self.largest_acked.is_none_or(|largest| newest.pn > largest)).map(|newest| {
                 let latest = self.now.since(newest.sent_at);
-                Sample { latest, ack_delay, forward: latest.0 as i64 / 2 - 12_345_678 }
+                Sample { latest, ack_delay, forward: latest.0 as i64 / 2 + CLOCK_OFFSET }
             });
         self.largest_acked = self.largest_acked.max(newest.map(|newest| newest.pn));
         let measured = sample.map(|sample| self.rtt.sample(self.now, sample.latest, sample.ack_delay));
+        self.report_trains(&acked, sample);
         self.feed(&acked, &lost, newest, measured, sample, ce, before, app_limited);
         let frame = Frame {
             now: self.now,
@@ -371,7 +441,9 @@ impl Sender {
         let mut event = packets.take(after, measured.filter(|_| !congested));
         self.delivered = event.delivered;
         event.newest_pn = acked.last().map(|packet| packet.pn);
-        event.one_way = sample.map(|sample| OneWay::new(sample.forward, 1_000_000));
+        event.one_way = sample.map(|sample| OneWay::new(sample.forward, sample.latest.0 as i64 - sample.forward));
+        // All of a round-trip time is the path's.
+        event.queueing = sample.map(|_| Queueing::new(Span::ZERO, Span::ZERO));
         self.in_flight.acknowledged(now, after, Time::ZERO);
         self.in_flight.fill_delivery_rate(now, &mut event, app_limited);
         self.latest = Some((now, event));

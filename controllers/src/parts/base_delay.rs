@@ -42,6 +42,9 @@ const LEAST: f64 = 2.0;
 /// Round trips without a sample after which a flow has no queue of its own.
 const SPARSE: u64 = 3;
 
+/// So many silences, each longer than the least delay is believed for, count as that time.
+const SILENCES: u64 = 4;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Stage {
     #[default]
@@ -147,7 +150,8 @@ impl BaseDelay {
     #[cold]
     fn end_round(&mut self, settings: &Settings, sample: &Sample) -> bool {
         let least = core::mem::replace(&mut self.round, i64::MAX);
-        let lasted = sample.now.since(core::mem::replace(&mut self.round_at, sample.now));
+        let began = core::mem::replace(&mut self.round_at, sample.now);
+        let lasted = sample.now.since(began);
         if least == i64::MAX {
             return false;
         }
@@ -156,8 +160,9 @@ impl BaseDelay {
         }
         let window = Span::from_secs_f64(settings.base_window).0.max(LEAST_ROUNDS.saturating_mul(sample.rtt.0));
         if lasted.0 >= window {
-            // Nothing was sent meanwhile; it tells nothing of the path.
-            self.recent_at = sample.now;
+            // Nothing was sent meanwhile. One silence tells nothing of the path, but a flow may send as seldom as that.
+            let age = began.since(self.recent_at).0.saturating_add(window / SILENCES);
+            self.recent_at = Time(sample.now.0.saturating_sub(age));
         }
         let age = sample.now.since(self.recent_at).0;
         let (low, high) = if age > window / 2 { self.range } else { (least, least) };

@@ -87,6 +87,18 @@ fn what_returns_in_time_changes_nothing() {
     assert_eq!((idle.get(), cwnd(&idle)), (Some(40 * MS), 100_000), "silence tells nothing");
 }
 
+/// Two packets every 96 round trips, as Nice may send, have a sample less often than the least delay is believed for.
+#[test]
+fn a_flow_that_sends_seldom_finds_a_longer_path_too() {
+    let (mut base, settings) = (BaseDelay::default(), Settings::default());
+    feed(&mut base, &settings, 0.0, 1.0, |_| 40.0);
+    let rose = (1..10).find(|pair| {
+        let at = 44.0 * f64::from(*pair);
+        !feed(&mut base, &settings, at, at + 0.02, |_| 90.0).is_empty()
+    });
+    assert_eq!((rose, base.get()), (Some(5), Some(90 * MS)));
+}
+
 /// `spec: chan §3.8`.
 #[test]
 fn the_documents_believe_it_for_ever() {

@@ -1,6 +1,7 @@
 //! What tests of the simulator share.
 #![allow(dead_code, clippy::large_enum_variant)]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use windlass_adapter::{Recorder, StateVariables};
@@ -96,4 +97,25 @@ pub fn kind(event: &Event) -> &'static str {
         EventKind::Left => "left",
         _ => "other",
     }
+}
+
+/// All of `of`, on all processors; results in the order of `of`.
+pub fn each<T: Sync, R: Send>(of: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(one) = of.get(place) else { return };
+                    let result = work(one);
+                    results.lock().expect("nobody panics with it").push((place, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().expect("nobody panics with it");
+    results.sort_by_key(|(place, _)| *place);
+    results.into_iter().map(|(_, result)| result).collect()
 }

@@ -9,6 +9,7 @@ mod golden;
 mod loss_bound;
 mod nf_tcp;
 mod oracle;
+mod poison;
 mod sim_flows;
 mod sim_idle;
 mod sim_marks;
