@@ -1,10 +1,11 @@
 //! A directory of Parquet files, partitioned by what traces are told apart by.
 //!
 //! A trace's rows are in `TABLE/controller=…/stack=…/scenario=…/NAME.parquet`. Files are
-//! written into a hidden directory inside and moved when all are complete, so that an
-//! interrupted run leaves none that is half written.
+//! written into a hidden directory inside and moved when all of the trace are complete, so that
+//! none is ever half written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -26,16 +27,12 @@ pub(crate) const MARKER: &str = "windlass-dataset.json";
 const MARKER_TEXT: &str = "{\"schema\":\"windlass-traces/1\"}\n";
 const STAGING: &str = ".windlass-";
 
-/// A dataset being added to. Several threads may add at once. Dropping it before
-/// [`Dataset::finish`] leaves it as it was.
+/// A dataset being added to, trace by trace. Several threads may add at once.
 #[derive(Debug)]
 pub struct Dataset {
-    target: PathBuf,
-    staging: Option<tempfile::TempDir>,
-    /// Whether the directory is new.
-    made: bool,
-    /// The names of files of traces that were added.
-    names: Mutex<BTreeSet<String>>,
+    directory: PathBuf,
+    /// Its files by their names; held while files take their places.
+    files: Mutex<HashMap<OsString, BTreeSet<PathBuf>>>,
 }
 
 /// What came of adding a file.
@@ -52,29 +49,56 @@ pub struct Added {
 }
 
 impl Dataset {
-    /// Opens the dataset in `target`, which need not exist.
+    /// Name of the file that marks a directory as a dataset.
+    pub const MARKER: &str = MARKER;
+
+    /// Whether the file at `path` is a marker.
+    #[must_use]
+    pub fn is_marker(path: &Path) -> bool {
+        let mut text = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(1024).read_to_end(&mut text));
+        read.is_ok() && text == MARKER_TEXT.as_bytes()
+    }
+
+    /// Whether a dataset has an entry of the name of `path`.
+    #[must_use]
+    pub fn is_entry(path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default();
+        name == MARKER || Table::ALL.iter().any(|table| name == table.name())
+    }
+
+    /// Opens the dataset in `directory`, which need not exist.
     ///
     /// # Errors
     /// It cannot be written to, or is something else than a dataset.
-    pub fn open(target: &Path) -> Result<Dataset, Error> {
-        let made = !target.exists();
-        fs::create_dir_all(target).map_err(Error::at(target))?;
-        for entry in fs::read_dir(target).map_err(Error::at(target))? {
-            let name = entry.map_err(Error::at(target))?.file_name().to_string_lossy().into_owned();
-            let ours =
-                name == MARKER || name.starts_with(STAGING) || Table::ALL.iter().any(|table| table.name() == name);
-            if !ours {
-                return Err(Error::Occupied { dir: target.to_owned(), entry: name });
+    pub fn open(directory: &Path) -> Result<Dataset, Error> {
+        fs::create_dir_all(directory).map_err(Error::at(directory))?;
+        for entry in fs::read_dir(directory).map_err(Error::at(directory))? {
+            let path = entry.map_err(Error::at(directory))?.path();
+            let entry = path.file_name().unwrap_or_default().to_string_lossy();
+            if !Dataset::is_entry(&path) && !entry.starts_with(STAGING) {
+                return Err(Error::Occupied { dir: directory.to_owned(), entry: entry.into_owned() });
             }
         }
-        let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(target).map_err(Error::at(target))?;
-        Ok(Dataset { target: target.to_owned(), staging: Some(staging), made, names: Mutex::default() })
+        let marker = directory.join(MARKER);
+        if !Dataset::is_marker(&marker) {
+            fs::write(&marker, MARKER_TEXT).map_err(Error::at(&marker))?;
+        }
+        let mut found = Vec::new();
+        for table in Table::ALL {
+            files(&directory.join(table.name()), &mut found)?;
+        }
+        let mut named: HashMap<OsString, BTreeSet<PathBuf>> = HashMap::new();
+        for path in found {
+            named.entry(path.file_name().unwrap_or_default().to_owned()).or_default().insert(path);
+        }
+        Ok(Dataset { directory: directory.to_owned(), files: Mutex::new(named) })
     }
 
     /// Adds the traces of a file, which is read twice or more: `open` gives it from its start. `said` comes before what the traces themselves tell. State variables are read
     /// whatever `options` say.
     ///
-    /// The rows replace those of an earlier file called `file`.
+    /// The rows replace those of an earlier file called `file`, which are as they were where there is an error.
     ///
     /// # Errors
     /// It cannot be read, or the rows cannot be written.
@@ -94,9 +118,11 @@ impl Dataset {
                 measure(input, options)
             },
         )?;
+        let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(&self.directory);
+        let staging = staging.map_err(Error::at(&self.directory))?;
         let name = file_name(file);
         let mut filling = Filling {
-            root: self.staging.as_ref().map_or_else(|| self.target.clone(), |staging| staging.path().to_owned()),
+            root: staging.path().to_owned(),
             name: name.clone(),
             file,
             places: places(&measured, said),
@@ -124,52 +150,26 @@ impl Dataset {
         filling.connections(&measured, said)?;
         let mut added = filling.finish()?;
         added.summary = Summary { checks: summary.checks, ..again };
-        self.names.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+        self.place(staging.path(), &name)?;
         Ok(added)
     }
 
-    /// Moves what was added to its place.
-    ///
-    /// # Errors
-    /// Something cannot be moved.
-    pub fn finish(mut self) -> Result<(), Error> {
-        let Some(staging) = self.staging.take() else { return Ok(()) };
-        let marker = staging.path().join(MARKER);
-        fs::write(&marker, MARKER_TEXT).map_err(Error::at(&marker))?;
-        move_file(&marker, &self.target.join(MARKER))?;
-        let names = std::mem::take(&mut *self.names.lock().unwrap_or_else(PoisonError::into_inner));
-        for table in Table::ALL {
-            let mut fresh = Vec::new();
-            files(&staging.path().join(table.name()), &mut fresh)?;
-            let mut there = Vec::new();
-            files(&self.target.join(table.name()), &mut there)?;
-            let mut kept = BTreeSet::new();
-            for from in fresh {
-                let inside = from.strip_prefix(staging.path()).unwrap_or(&from);
-                let to = self.target.join(inside);
-                move_file(&from, &to)?;
-                kept.insert(to);
-            }
-            // Rows that the same trace has elsewhere are of an earlier time.
-            for old in there {
-                let name = old.file_name().unwrap_or_default().to_string_lossy();
-                if names.contains(name.as_ref()) && !kept.contains(&old) {
-                    fs::remove_file(&old).map_err(Error::at(&old))?;
-                }
-            }
+    /// Moves the files in `staging` to their places. Others called `name` are of an earlier time.
+    fn place(&self, staging: &Path, name: &str) -> Result<(), Error> {
+        let mut named = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = named.entry(name.into()).or_default();
+        let (mut fresh, mut placed) = (Vec::new(), BTreeSet::new());
+        files(staging, &mut fresh)?;
+        for from in fresh {
+            let to = self.directory.join(from.strip_prefix(staging).unwrap_or(&from));
+            move_file(&from, &to)?;
+            placed.insert(to);
         }
-        self.made = false;
+        for old in earlier.difference(&placed) {
+            fs::remove_file(old).map_err(Error::at(old))?;
+        }
+        *earlier = placed;
         Ok(())
-    }
-}
-
-impl Drop for Dataset {
-    fn drop(&mut self) {
-        drop(self.staging.take());
-        if self.made {
-            // Only if it is still empty.
-            let _ = fs::remove_dir(&self.target);
-        }
     }
 }
 

@@ -28,7 +28,7 @@ pub use schema::Table;
 pub use tables::Tables;
 
 /// Why rows could not be written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum Error {
     /// The trace could not be read.
     #[error(transparent)]
@@ -58,6 +58,13 @@ pub enum Error {
     /// A Parquet file could not be written.
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
+}
+
+/// Its text, since that is what `?` in `main` prints.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

@@ -26,7 +26,7 @@ mod examples;
 pub use examples::{EXAMPLES, Example};
 
 /// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum SqlError {
     /// It is no dataset, or cannot be read.
     #[error("{0} is no dataset; `windlass qlog parquet` makes one")]
@@ -51,6 +51,13 @@ pub enum SqlError {
     /// The answer could not be written.
     #[error("cannot write the answer: {0}")]
     Output(#[from] std::io::Error),
+}
+
+/// Its text, since that is what `?` in `main` prints.
+impl std::fmt::Debug for SqlError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// How an answer is written.

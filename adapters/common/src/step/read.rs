@@ -21,7 +21,7 @@ pub enum Entry {
 }
 
 /// Why a recorded step could not be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum ReadError {
     /// The file could not be read.
     #[error("{0}")]
@@ -38,6 +38,13 @@ pub enum ReadError {
         /// What is wrong with it.
         error: serde_json::Error,
     },
+}
+
+/// Its text, since that is what `?` in `main` prints.
+impl std::fmt::Debug for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// The recorded steps of a qlog file, in order. Whatever else stands in the file is

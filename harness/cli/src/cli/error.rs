@@ -110,9 +110,13 @@ pub(super) fn warn(text: &str) {
 pub(super) fn print(text: &str) -> Result<(), CliError> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
-    match out.write_all(escape::lines(text).as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(CliError::Closed),
-        Err(error) => Err(CliError::Failed(format!("cannot write to standard output: {error}"))),
+    out.write_all(escape::lines(text).as_bytes()).and_then(|()| out.flush()).map_err(|error| unprintable(&error))
+}
+
+/// The error of a standard output that cannot be written to.
+pub(super) fn unprintable(error: &std::io::Error) -> CliError {
+    match error.kind() {
+        std::io::ErrorKind::BrokenPipe => CliError::Closed,
+        _ => CliError::Failed(format!("cannot write to standard output: {error}")),
     }
 }

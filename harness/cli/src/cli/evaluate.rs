@@ -11,8 +11,8 @@ use super::choice;
 use super::error::print;
 use super::run::QlogOptions;
 use super::summary;
-use windlass_lab::output::OutputFile;
-use windlass_lab::results::{Results, SCHEMA, Store};
+use windlass_lab::output::{OutputFile, refuse_foreign};
+use windlass_lab::results::{Results, SCHEMA, Store, is_report};
 use windlass_simulator::scenario::BUILTIN;
 use windlass_stacks::stack::{LogDetail, Runner};
 
@@ -100,7 +100,14 @@ impl Report {
         if results.schema != SCHEMA {
             return Err(CliError::Usage(format!("{shown} has schema {:?}; expected {:?}", results.schema, SCHEMA)));
         }
-        let out = self.out.clone().unwrap_or_else(|| self.results.with_file_name("report.html"));
+        let out = match &self.out {
+            Some(out) => out.clone(),
+            None => {
+                let beside = self.results.with_file_name("report.html");
+                refuse_foreign(&beside, is_report)?;
+                beside
+            }
+        };
         OutputFile::open(&out, &[&self.results])?
             .finish_with(crate::report::evaluation::page(&results.title, &text))?;
         print(&format!("{}\n", out.display()))

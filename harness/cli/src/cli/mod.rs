@@ -16,6 +16,7 @@ mod run;
 mod summary;
 mod text;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -33,7 +34,8 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run went wrong or output could not be written; \
-    2 an argument names something that does not exist or cannot work; 130 interrupted.";
+    2 an argument names something that does not exist or cannot work; 3 done, but files that could not be read \
+    are left out; 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -61,7 +63,18 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn main_with(stacks: &[&'static dyn Stack]) -> ExitCode {
     stacks.iter().for_each(|stack| register(*stack));
-    let done = match Cli::parse().command {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        // Help and version are output like any other, which may not be written.
+        Err(asked) if !asked.use_stderr() => {
+            return match asked.print().and_then(|()| std::io::stdout().flush()) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => error::unprintable(&error).report(),
+            };
+        }
+        Err(wrong) => wrong.exit(),
+    };
+    let done = match command {
         Command::List(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Qlog(command) => command.run(),

@@ -7,6 +7,7 @@ mod cli;
 mod command;
 mod conformance;
 mod controllers_table;
+mod datasets;
 mod explain;
 mod interrupt;
 mod outputs;

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::command::{Place, SHORT, fails, json, names, stderr, stdout, windlass};
 
 /// A directory with the traces of a short run.
-fn traces(place: &Place) -> String {
+pub fn traces(place: &Place) -> String {
     let short = place.file("short.toml", SHORT);
     let out = place.path("run");
     let run = windlass(&["run", &short, "-c", "cubic", "--out", &out]);
@@ -174,57 +174,6 @@ fn a_missing_feature_is_named() {
     fails(&["qlog", "sql", "y", "SELECT 1"], 2, text);
 }
 
-#[cfg(feature = "parquet")]
-#[test]
-fn traces_become_a_dataset() {
-    let place = Place::new();
-    let directory = traces(&place);
-    let out = place.path("set");
-    let done = windlass(&["qlog", "parquet", &directory, "--out", &out]);
-    assert!(done.status.success(), "{}", stderr(&done));
-    assert!(stdout(&done).starts_with("2 files, 2 connections, "), "{}", stdout(&done));
-    let expected = ["controller=cubic", "controller=reno"];
-    for table in ["connections", "packets", "recovery", "events"] {
-        assert_eq!(names(&Path::new(&out).join(table)), expected, "{table}");
-    }
-    let packets = Path::new(&out).join("packets/controller=reno/stack=sim/scenario=short");
-    assert_eq!(names(&packets).len(), 1);
-    // The same traces again change nothing.
-    let before = crate::command::contents(Path::new(&out));
-    assert!(windlass(&["qlog", "parquet", &directory, "--out", &out]).status.success());
-    assert_eq!(crate::command::contents(Path::new(&out)), before);
-    let occupied = windlass(&["qlog", "parquet", &directory, "--out", place.dir().to_str().unwrap()]);
-    assert_eq!(occupied.status.code(), Some(2), "{}", stderr(&occupied));
-    let wrong = place.file("wrong.sqlog", "no qlog");
-    let other = place.path("other");
-    assert_eq!(windlass(&["qlog", "parquet", &wrong, "--out", &other]).status.code(), Some(1));
-    assert!(!Path::new(&other).exists(), "nothing is left of what failed");
-    let file = place.path("metrics.parquet");
-    assert!(windlass(&["qlog", "metrics", &directory, "--format", "parquet", "--out", &file]).status.success());
-    assert!(std::fs::read(&file).unwrap().starts_with(b"PAR1"));
-}
-
-#[cfg(feature = "sql")]
-#[test]
-fn a_dataset_answers_questions() {
-    let place = Place::new();
-    let out = place.path("set");
-    assert!(windlass(&["qlog", "parquet", &traces(&place), "--out", &out]).status.success());
-    let question = "SELECT controller, count(*) AS n FROM connections GROUP BY controller ORDER BY controller";
-    let csv = windlass(&["qlog", "sql", &out, question, "--format", "csv"]);
-    assert_eq!(stdout(&csv), "controller,n\ncubic,1\nreno,1\n", "{}", stderr(&csv));
-    let table = windlass(&["qlog", "sql", &out, "controllers"]);
-    assert!(stdout(&table).contains("| short    | cubic"), "{}{}", stdout(&table), stderr(&table));
-    let listed = windlass(&["qlog", "sql", "--example"]);
-    assert!(stdout(&listed).contains("destinations"), "{}", stdout(&listed));
-    let shown = windlass(&["qlog", "sql", "--example", "destinations"]);
-    assert!(stdout(&shown).starts_with("-- Which destinations"), "{}", stdout(&shown));
-    for wrong in [&["qlog", "sql", &out, "SELECT nothing FROM packets"], &["qlog", "sql", "nowhere", "SELECT 1"]] {
-        let done = windlass(wrong);
-        assert_eq!(done.status.code(), Some(2), "{}", stderr(&done));
-    }
-}
-
 /// What an author of traces could leave in a directory.
 #[cfg(unix)]
 #[test]
@@ -329,8 +278,8 @@ fn no_command_prints_the_texts_of_a_trace_as_they_are() {
     let broken = place.path(&format!("e{HOSTILE}"));
     std::fs::create_dir_all(&broken).unwrap();
     std::fs::write(format!("{broken}/c{HOSTILE}.sqlog"), HOSTILE).unwrap();
-    let [page, figures, out] =
-        ["page.html", "figures", "out.sqlog"].map(|name| place.path(&format!("{name}{HOSTILE}")));
+    let [page, figures, out, set] =
+        ["page.html", "figures", "out.sqlog", "set"].map(|name| place.path(&format!("{name}{HOSTILE}")));
     let mut commands = vec![
         vec!["info"],
         vec!["info", "--json"],
@@ -355,7 +304,7 @@ fn no_command_prints_the_texts_of_a_trace_as_they_are() {
     }
     // A dataset's file names have no such characters; its tables do (`answers_are_escaped` of windlass-qlog-columns).
     if cfg!(feature = "parquet") {
-        commands.push(vec!["parquet", "--out", &out]);
+        commands.push(vec!["parquet", "--out", &set]);
     }
     let (mut refused, missing) = (Vec::new(), format!("{directory}/none"));
     for command in &commands {

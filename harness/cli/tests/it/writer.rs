@@ -237,3 +237,52 @@ fn figures_whose_names_are_alike_are_all_there() {
     assert!(ended.status.success(), "{}", stderr(&ended));
     assert_eq!(crate::command::names(Path::new(&svg)).len(), 4);
 }
+
+/// A page that nobody named: one of windlass's is replaced, any other stays.
+#[test]
+fn the_page_that_is_written_by_default_replaces_only_one_of_windlass() {
+    let (place, brief, _) = wholes(0);
+    let out = place.path("out");
+    assert!(run(&brief, 0, &out).output().unwrap().status.success());
+    let trace = format!("{out}/qlog/brief/reno@sim/first.sqlog");
+    let here = |args: &[&str]| start(args).current_dir(place.dir()).output().unwrap();
+    let (page, results) = (place.path("report.html"), format!("{out}/results.json"));
+    let beside = format!("{out}/report.html");
+    for (args, page, shown) in
+        [(&["qlog", "report", &trace][..], &page, "report.html"), (&["report", &results][..], &beside, beside.as_str())]
+    {
+        for _ in 0..2 {
+            let done = here(args);
+            assert!(done.status.success(), "{args:?}: {}", stderr(&done));
+        }
+        let ours = std::fs::read(page).unwrap();
+        std::fs::write(page, "<!doctype html><title>My thesis</title>").unwrap();
+        let refused = here(args);
+        let expected = format!(
+            "error: {shown} is no page that windlass wrote, and stays; name another file with --out, or this one to replace it\n"
+        );
+        assert_eq!((stderr(&refused), refused.status.code()), (expected.as_str(), Some(1)));
+        assert!(std::fs::read_to_string(page).unwrap().contains("My thesis"));
+        let named = here(&[args, &["--out", page.as_str()]].concat());
+        assert!(named.status.success(), "{}", stderr(&named));
+        assert!(std::fs::read(page).unwrap() == ours);
+    }
+    // The same in a directory that is replaced as a whole.
+    std::fs::write(&beside, "<!doctype html><title>My thesis</title>").unwrap();
+    let refused = run(&brief, 0, &out).output().unwrap();
+    assert!(stderr(&refused).contains("holds \"report.html\""), "{}", stderr(&refused));
+}
+
+#[test]
+fn what_cannot_be_printed_is_an_error() {
+    let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+    for args in
+        [&["--help"][..], &["--version"], &["help"], &["qlog", "report", "--help"], &["list"], &["explain", "reno"]]
+    {
+        let ended = start(args).stdout(full()).output().unwrap();
+        let expected = "error: cannot write to standard output: No space left on device (os error 28)\n";
+        assert_eq!((stderr(&ended), ended.status.code()), (expected, Some(1)), "{args:?}");
+    }
+    assert_eq!(windlass(&["--help"]).status.code(), Some(0));
+    assert_eq!(windlass(&["--hepl"]).status.code(), Some(2));
+}

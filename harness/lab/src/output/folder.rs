@@ -1,10 +1,11 @@
 //! Several files in a directory.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::staging::{PREFIX, Staging, is_at};
+use super::lock::{self, Lock, lock};
+use super::staging::{PREFIX, Staging};
 use super::{StoreError, followed, parent, refuse_inputs, unwritable};
 
 /// New contents of a directory that is windlass's, which take the place of what is in it: what is there before is still to
@@ -12,6 +13,8 @@ use super::{StoreError, followed, parent, refuse_inputs, unwritable};
 const READY: &str = ".windlass-ready";
 /// Files that are being moved from here to where they belong.
 const MOVING: &str = ".windlass-moving";
+/// What is locked where directories cannot be.
+const LOCK: &str = ".windlass-lock";
 
 /// What a directory that windlass owns holds, so that nobody's else is replaced.
 pub struct Owned<'a> {
@@ -129,19 +132,17 @@ impl Folder {
     /// Locks the directory; `None` where the system has no locks.
     fn locked(&mut self, wait: bool) -> Result<Option<File>, StoreError> {
         loop {
-            let opened = open_folder_to_lock(&self.target);
+            let opened = lock::open(&self.target, &self.target.join(LOCK));
             if opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
                 self.make(&self.target.clone())?;
                 continue;
             }
             let Ok(file) = opened else { return Ok(None) };
-            let locked = if wait { file.lock().map_err(TryLockError::Error) } else { file.try_lock() };
-            match locked {
-                Err(TryLockError::WouldBlock) => return Err(StoreError::InUse { path: self.path.clone() }),
-                Err(TryLockError::Error(_)) => return Ok(None),
-                // It may have been exchanged for another meanwhile.
-                Ok(()) if is_at(&file, &self.target) => return Ok(Some(file)),
-                Ok(()) => {}
+            match lock(&file, &self.target, wait) {
+                Lock::Held => return Ok(Some(file)),
+                Lock::Unsupported => return Ok(None),
+                Lock::Taken => return Err(StoreError::InUse { path: self.path.clone() }),
+                Lock::Moved => {}
             }
         }
     }
@@ -174,6 +175,15 @@ impl Folder {
                 _ => Ok(()),
             },
         }
+    }
+
+    /// Begins with what the directory holds: what is not replaced stays. The files are those that are there, by further
+    /// names, so that they are to be replaced and never written into.
+    ///
+    /// # Errors
+    /// Something cannot be read or linked.
+    pub fn keep_earlier(&self) -> Result<(), StoreError> {
+        link_all(&self.target, self.path()).map_err(unwritable(&self.path))
     }
 
     /// Where to write the files; they take their place at the end.
@@ -251,14 +261,6 @@ impl Drop for Folder {
     }
 }
 
-/// Opens what is locked for a directory: itself, or on systems that do not open directories a hidden file in it.
-fn open_folder_to_lock(dir: &Path) -> io::Result<File> {
-    if cfg!(unix) {
-        return File::open(dir);
-    }
-    File::options().write(true).create(true).truncate(false).open(dir.join(format!("{PREFIX}lock")))
-}
-
 /// What is in `dir` under names that are not hidden ones of windlass, sorted.
 fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut all = Vec::new();
@@ -270,6 +272,20 @@ fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
     }
     all.sort();
     Ok(all)
+}
+
+/// Gives everything in `from` a further name in `to`; copies where the file system has no links.
+fn link_all(from: &Path, to: &Path) -> io::Result<()> {
+    for path in entries(from)? {
+        let to = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            fs::create_dir(&to)?;
+            link_all(&path, &to)?;
+        } else if fs::hard_link(&path, &to).is_err() {
+            fs::copy(&path, &to)?;
+        }
+    }
+    Ok(())
 }
 
 /// Ends what a process began to move into `target` before it was killed; `target` is locked.

@@ -6,6 +6,7 @@
 
 mod file;
 mod folder;
+mod lock;
 mod staging;
 
 use std::fs;
@@ -44,6 +45,13 @@ pub enum StoreError {
         output: PathBuf,
         /// Path that is read.
         input: PathBuf,
+    },
+    /// The place that is written to by default holds something else.
+    #[error("{path} is no page that windlass wrote, and stays; name another file with --out, or this one to replace it",
+        path = .path.display())]
+    Foreign {
+        /// Path of the file.
+        path: PathBuf,
     },
     /// Another process is writing to it.
     #[error("another windlass is writing to {path}; wait until it is done, or name another directory", path = .path.display())]
@@ -103,6 +111,17 @@ pub fn refuse_inputs<P: AsRef<Path>>(output: &Path, inputs: &[P]) -> Result<(), 
         None => Ok(()),
         Some(input) => Err(StoreError::Input { output: output.to_owned(), input: input.as_ref().to_owned() }),
     }
+}
+
+/// Fails where a file is at `path`, which the user has not named, that is not windlass's by `is_ours`.
+///
+/// # Errors
+/// [`StoreError::Foreign`].
+pub fn refuse_foreign(path: &Path, is_ours: impl FnOnce(&Path) -> bool) -> Result<(), StoreError> {
+    if path.is_file() && !is_ours(path) {
+        return Err(StoreError::Foreign { path: path.to_owned() });
+    }
+    Ok(())
 }
 
 /// Whether two paths are the same file, by whatever links or names. `false` where one is not there.

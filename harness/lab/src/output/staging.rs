@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+use super::lock::{self, Lock, lock};
 
 /// What every hidden name begins with.
 pub(super) const PREFIX: &str = ".windlass-";
@@ -33,7 +35,7 @@ impl Staging {
 
     /// A new, empty directory in `place` for what is to become `target`.
     pub(super) fn directory(place: &Path, target: &Path) -> io::Result<Staging> {
-        let create = |path: &Path| fs::create_dir(path).and_then(|()| open_to_lock(path));
+        let create = |path: &Path| fs::create_dir(path).and_then(|()| lock::open(path, &lock_of(path)));
         let (path, lock) = Staging::create(place, target.file_name(), &create)?;
         Ok(Staging { path, lock: Some(lock), keep: false })
     }
@@ -55,8 +57,7 @@ impl Staging {
                 created => created?,
             };
             // Whoever sweeps may have come between: then it is gone, or about to be.
-            let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-            if !taken && is_at(&file, &path) {
+            if let Lock::Held | Lock::Unsupported = lock(&file, &path, false) {
                 return Ok((path, file));
             }
         }
@@ -104,14 +105,6 @@ impl Drop for Staging {
 /// The ending of what stands beside a hidden directory and is locked in its place, where directories cannot be.
 const LOCK: &str = ".lock";
 
-/// Opens what is locked for a hidden file or directory: itself, or on systems that do not open directories a file beside it.
-fn open_to_lock(path: &Path) -> io::Result<File> {
-    if cfg!(not(unix)) && path.is_dir() {
-        return OpenOptions::new().write(true).create(true).truncate(false).open(lock_of(path));
-    }
-    File::open(path)
-}
-
 fn lock_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(LOCK);
@@ -123,24 +116,6 @@ fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     if cfg!(not(unix)) {
         let _ = fs::remove_file(lock_of(path));
-    }
-}
-
-/// Whether `path` is still the name of the open `file`.
-pub(super) fn is_at(file: &File, path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let id = |data: fs::Metadata| (data.dev(), data.ino());
-        match (file.metadata(), fs::symlink_metadata(path)) {
-            (Ok(open), Ok(there)) => id(open) == id(there),
-            _ => false,
-        }
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = file;
-        path.exists()
     }
 }
 
@@ -159,8 +134,8 @@ pub(super) fn sweep(place: &Path) {
         }
         let path = entry.path();
         // Only its process can hold the lock.
-        if let Ok(file) = open_to_lock(&path)
-            && file.try_lock().is_ok()
+        if let Ok(file) = lock::open(&path, &lock_of(&path))
+            && let Lock::Held = lock(&file, &path, false)
         {
             remove(&path);
         }

@@ -204,3 +204,44 @@ fn files_are_added_to_a_directory_that_others_use() {
     assert_eq!(names(place.path()), ["one", "thesis.tex", "three", "two"]);
     assert_eq!(fs::read_to_string(place.path().join("one")).unwrap(), "1");
 }
+
+#[test]
+fn a_directory_that_is_added_to_is_as_it_was_until_all_is_there() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join("out").join(name);
+    fs::create_dir_all(at("table")).unwrap();
+    for (name, text) in [("marker", ""), ("table/one", "1"), ("table/two", "2")] {
+        fs::write(at(name), text).unwrap();
+    }
+    let add = || {
+        let folder = Folder::owned(&place.path().join("out"), &owned(), NONE).unwrap();
+        folder.keep_earlier().unwrap();
+        fs::remove_file(folder.path().join("table/one")).unwrap();
+        replace(&folder.path().join("table/two"), "new").unwrap();
+        folder.write("table/three", "3").unwrap();
+        folder
+    };
+    drop(add());
+    assert_eq!(
+        (names(&at("table")), fs::read_to_string(at("table/two")).unwrap()),
+        (vec!["one".into(), "two".into()], "2".into())
+    );
+    add().finish().unwrap();
+    assert_eq!(names(&at("table")), ["three", "two"]);
+    assert_eq!(
+        (fs::read_to_string(at("table/two")).unwrap().as_str(), names(place.path())),
+        ("new", vec!["out".into()])
+    );
+}
+
+#[test]
+fn what_nobody_named_is_only_replaced_if_it_is_known() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("report.html");
+    let is_ours = |path: &Path| fs::read_to_string(path).is_ok_and(|text| text == "ours");
+    assert!(refuse_foreign(&path, is_ours).is_ok());
+    fs::write(&path, "ours").unwrap();
+    assert!(refuse_foreign(&path, is_ours).is_ok());
+    fs::write(&path, "mine").unwrap();
+    assert!(matches!(refuse_foreign(&path, is_ours), Err(StoreError::Foreign { .. })));
+}

@@ -20,7 +20,7 @@ pub use crate::output::{StoreError, replace};
 pub use metrics::Metrics;
 pub(crate) use metrics::decimals;
 pub use ranking::{Standing, rank};
-pub use store::{Saved, Store};
+pub use store::{BRAND, Saved, Store, is_report};
 pub use table::{Column, Table, Values};
 pub use tables::tables;
 

@@ -1,7 +1,7 @@
 //! A directory with the results of runs in every form.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use windlass_stacks::stack::QLOG_DIR;
@@ -98,7 +98,8 @@ impl Store {
 fn is_entry(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     match name.as_ref() {
-        RESULTS | REPORT => true,
+        RESULTS => true,
+        REPORT => is_report(path),
         QLOG_DIR => holds_only_logs(path),
         other => other
             .rsplit_once('.')
@@ -117,8 +118,21 @@ fn holds_only_logs(dir: &Path) -> bool {
 }
 
 fn is_result(path: &Path) -> bool {
-    let mut head = [0; 64];
-    let read = fs::File::open(path).and_then(|mut file| io::Read::read(&mut file, &mut head));
-    let name = SCHEMA.split('/').next().unwrap_or(SCHEMA);
-    read.is_ok_and(|n| String::from_utf8_lossy(&head[..n]).contains(name))
+    begins_with(path, 64, SCHEMA.split('/').next().unwrap_or(SCHEMA))
+}
+
+/// What every page that windlass writes has above its content.
+pub const BRAND: &str = "<span class=\"brand\">windlass</span>";
+
+/// Whether the file at `path` is a page that windlass wrote.
+#[must_use]
+pub fn is_report(path: &Path) -> bool {
+    begins_with(path, 1 << 18, BRAND)
+}
+
+/// Whether `text` is among the first `bytes` of a file.
+fn begins_with(path: &Path, bytes: u64, text: &str) -> bool {
+    let mut head = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(bytes).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).contains(text)
 }

@@ -175,13 +175,13 @@ mod store_tests {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("deep/er/out");
         let mut store = Store::open(&target).unwrap();
-        store.write(&sample(), |title, _| title.to_owned()).unwrap();
+        store.write(&sample(), |title, _| format!("{BRAND}{title}")).unwrap();
         assert_eq!(names(&target), [""; 0]);
         drop(store);
         assert!(names(dir.path()).is_empty(), "leftovers");
 
         let mut store = Store::open(&target).unwrap();
-        store.write(&sample(), |title, _| title.to_owned()).unwrap();
+        store.write(&sample(), |title, _| format!("{BRAND}{title}")).unwrap();
         let report = store.finish().unwrap();
         assert_eq!(report, Saved { report: target.join("report.html"), kept: None });
         assert_eq!(std::fs::read_to_string(target.join("results.json")).unwrap(), sample().to_json().unwrap());
@@ -195,7 +195,7 @@ mod store_tests {
         let target = dir.path().join("out");
         let write = || {
             let mut store = Store::open(&target).unwrap();
-            store.write(&sample(), |title, _| title.to_owned()).unwrap();
+            store.write(&sample(), |title, _| format!("{BRAND}{title}")).unwrap();
             store
         };
         let first = write();
@@ -219,7 +219,7 @@ mod store_tests {
             let status = if failed { Status::Failed } else { Status::Done };
             results.runs.iter_mut().for_each(|run| run.status = status);
             let mut store = Store::open(&target).unwrap();
-            store.write(&results, |title, _| title.to_owned()).unwrap();
+            store.write(&results, |title, _| format!("{BRAND}{title}")).unwrap();
             store.finish().unwrap()
         };
         assert_eq!(save(true).kept, None, "there is none yet");
@@ -248,7 +248,7 @@ mod store_tests {
         let target = dir.path().join("out");
         let mut store = Store::open(&target).unwrap();
         std::fs::write(store.qlog_dir().unwrap().join("one.sqlog"), "").unwrap();
-        store.write(&sample(), |title, _| title.to_owned()).unwrap();
+        store.write(&sample(), |title, _| format!("{BRAND}{title}")).unwrap();
         store.finish().unwrap();
         assert!(Store::open(&target).is_ok());
         std::fs::write(target.join("qlog/notes.txt"), "what I saw").unwrap();

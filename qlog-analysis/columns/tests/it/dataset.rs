@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, UInt64Type};
@@ -60,8 +61,6 @@ fn rows_are_where_their_labels_say() {
     assert_eq!((added.rows[&Table::Packets], added.rows[&Table::Recovery], added.rows[&Table::Events]), (3, 3, 1));
     let said = Labels { stack: Some("edge".to_owned()), ..Labels::default() };
     add(&dataset, "logs/b.sqlog", &trace("cubic", 2), &said).unwrap();
-    assert!(!out.join("packets").exists(), "nothing is there before it is complete");
-    dataset.finish().unwrap();
     let files = tree(&out);
     let of = |table: &str| -> Vec<&str> {
         let of = files.iter().filter(|file| file.starts_with(table));
@@ -87,7 +86,6 @@ fn rows_of_the_same_file_are_replaced_wherever_they_were() {
         let dataset = Dataset::open(directory.path()).unwrap();
         add(&dataset, "a.sqlog", &trace(controller, packets), &Labels::default()).unwrap();
         add(&dataset, "other.sqlog", &trace("bbr", 1), &Labels::default()).unwrap();
-        dataset.finish().unwrap();
     }
     let files = tree(directory.path());
     assert!(files.iter().all(|file| !file.contains("controller=reno")), "{files:?}");
@@ -99,17 +97,19 @@ fn rows_of_the_same_file_are_replaced_wherever_they_were() {
 }
 
 #[test]
-fn what_is_not_finished_leaves_nothing() {
+fn rows_stay_where_a_trace_cannot_be_read() {
     let directory = tempfile::tempdir().unwrap();
-    let out = directory.path().join("set");
-    let dataset = Dataset::open(&out).unwrap();
+    let dataset = Dataset::open(directory.path()).unwrap();
     add(&dataset, "a.sqlog", &trace("reno", 5), &Labels::default()).unwrap();
-    drop(dataset);
-    assert!(!out.exists());
-    let dataset = Dataset::open(&out).unwrap();
+    let before = tree(directory.path());
+    let stopped = AtomicU64::new(0);
+    // The second reading finds the file cut within its header.
+    let open = || Ok(if stopped.fetch_add(1, Ordering::Relaxed) == 0 { trace("cubic", 5) } else { b"\x1e{".to_vec() });
+    let open = || open().map(std::io::Cursor::new);
+    let wrong = dataset.add("a.sqlog", open, &Labels::default(), &Options { jobs: 1, ..Options::default() });
+    assert!(matches!(wrong, Err(Error::Read(_))), "{wrong:?}");
     assert!(matches!(add(&dataset, "a.sqlog", b"no qlog", &Labels::default()), Err(Error::Read(_))));
-    drop(dataset);
-    assert!(!out.exists());
+    assert_eq!(tree(directory.path()), before);
 }
 
 #[test]
@@ -128,7 +128,6 @@ fn many_rows_keep_their_order() {
     let packets = 200_000;
     let added = add(&dataset, "long.sqlog", &trace("reno", packets), &Labels::default()).unwrap();
     assert_eq!(added.rows[&Table::Packets], packets);
-    dataset.finish().unwrap();
     let files = tree(directory.path());
     let path = directory.path().join(files.iter().find(|file| file.starts_with("packets/")).unwrap());
     let mut next = 0;
@@ -154,5 +153,4 @@ fn what_is_not_understood_is_counted() {
     let dataset = Dataset::open(directory.path()).unwrap();
     let added = add(&dataset, "a.sqlog", &text, &Labels::default()).unwrap();
     assert_eq!((added.unknown, added.rows[&Table::Unknown]), (1, 1));
-    dataset.finish().unwrap();
 }

@@ -43,7 +43,6 @@ fn dataset() -> tempfile::TempDir {
             .add(&file, || Ok(text.as_slice()), &Labels::default(), &Options { jobs: 1, ..Options::default() })
             .unwrap();
     }
-    dataset.finish().unwrap();
     directory
 }
 
@@ -176,7 +175,6 @@ fn answers_are_escaped() {
     let labels = Labels { scenario: Some(hostile.to_owned()), ..Labels::default() };
     let again = || Ok(text.as_slice());
     dataset.add(hostile, again, &labels, &Options { jobs: 1, ..Options::default() }).unwrap();
-    dataset.finish().unwrap();
     for question in [
         "SELECT * FROM connections",
         "SELECT DISTINCT controller, scenario FROM packets",

@@ -12,7 +12,7 @@ use windlass_qlog_analysis::escape;
 use zstd::stream::write::Encoder as ZstdEncoder;
 
 use crate::cli::CliError;
-use crate::cli::error::shown;
+use crate::cli::error::{shown, unprintable};
 
 /// What a file is compressed with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
@@ -134,8 +134,7 @@ impl Write for Output {
 /// The error of an output that cannot be written.
 pub(super) fn unwritable(path: Option<&Path>, error: &io::Error) -> CliError {
     match path {
-        None if error.kind() == io::ErrorKind::BrokenPipe => CliError::Closed,
-        None => CliError::Failed(format!("cannot write to standard output: {error}")),
+        None => unprintable(error),
         Some(path) => CliError::Failed(format!("cannot write to {}: {error}", shown(path))),
     }
 }

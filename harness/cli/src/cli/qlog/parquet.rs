@@ -8,8 +8,8 @@ use crate::cli::CliError;
 /// Turn qlog files into a dataset: Parquet files by controller, stack and scenario
 ///
 /// Tables: packets, recovery, events, state_variables, unknown, connections, paths. Traces are added to a
-/// dataset that is there; rows of a file of the same name are replaced. The labels come from
-/// the traces, unless they are given here.
+/// dataset that is there, all at once at the end; rows of a file of the same name are replaced.
+/// The labels come from the traces, unless they are given here.
 #[derive(Debug, clap::Args)]
 pub(super) struct Parquet {
     #[command(flatten)]
@@ -45,18 +45,26 @@ impl Parquet {
 
     #[cfg(feature = "parquet")]
     pub(super) fn run(&self) -> Result<(), CliError> {
-        use windlass_qlog_columns::{Dataset, Labels};
+        use windlass_lab::output::{Folder, Owned, StoreError};
+        use windlass_qlog_columns::{Dataset, Error, Labels};
 
         use super::files::unreadable;
         use super::output::{Stoppable, unless_stopped};
         use crate::cli::batch::interrupt;
         use crate::cli::error::{print, shown, warn};
 
-        let wrong = |error: windlass_qlog_columns::Error| CliError::Failed(error.to_string());
-        let dataset = Dataset::open(&self.out).map_err(|error| match error {
-            error @ windlass_qlog_columns::Error::Occupied { .. } => CliError::Usage(error.to_string()),
-            other => wrong(other),
-        })?;
+        let owned = Owned { marker: Dataset::MARKER, is_marker: &Dataset::is_marker, is_entry: &Dataset::is_entry };
+        let folder = Folder::owned(&self.out, &owned, &self.files.inputs()?)?;
+        folder.keep_earlier()?;
+        // Where it is written is no name that the user knows.
+        let wrong = |error: Error| match error {
+            Error::Unwritable { path, source } => {
+                let path = folder.shown().join(path.strip_prefix(folder.path()).unwrap_or(&path));
+                CliError::Store(StoreError::Unwritable { path, source })
+            }
+            other => CliError::Failed(other.to_string()),
+        };
+        let dataset = Dataset::open(folder.path()).map_err(wrong)?;
         let LabelOptions { controller, stack, scenario } = &self.labels;
         let said = Labels { controller: controller.clone(), stack: stack.clone(), scenario: scenario.clone() };
         let stop = interrupt()?;
@@ -65,7 +73,7 @@ impl Parquet {
             let open = || file.open().map(|input| Stoppable { input, stop: stop.clone() });
             dataset.add(&path.display().to_string(), open, &said, &self.reading.options(jobs)).map_err(|error| {
                 match error {
-                    windlass_qlog_columns::Error::Read(error) => unreadable(path, &error),
+                    Error::Read(error) => unreadable(path, &error),
                     other => wrong(other),
                 }
             })
@@ -81,7 +89,7 @@ impl Parquet {
             connections += added.connections;
             rows += added.rows.values().sum::<u64>();
         }
-        dataset.finish().map_err(wrong)?;
+        folder.finish()?;
         let (files, out) = (results.len(), shown(&self.out));
         print(&format!("{files} files, {connections} connections, {rows} rows in {out}\n"))
     }

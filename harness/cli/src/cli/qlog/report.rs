@@ -12,7 +12,11 @@ use crate::cli::CliError;
 use crate::cli::error::{print, shown, warn};
 use crate::report::figure::{drawable, svg};
 use crate::report::traces::{Section, page};
-use windlass_lab::output::{Folder, OutputFile};
+use windlass_lab::output::{Folder, OutputFile, refuse_foreign};
+use windlass_lab::results::is_report;
+
+/// Where the page is written to by default.
+const PAGE: &str = "report.html";
 
 /// Most points of each line of one trace.
 const MOST: usize = 1 << 20;
@@ -30,7 +34,7 @@ pub(super) struct Report {
     files: Files,
     #[command(flatten)]
     reading: Reading,
-    /// File to write the page to [default: report.html]
+    /// File to write the page to [default: report.html, if there is none but one of windlass's]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Its title [default: the name of the file, or how many there are]
@@ -54,7 +58,13 @@ impl Report {
         let files = self.files.paths()?.len();
         let inputs = self.files.inputs()?;
         let folder = self.svg.as_deref().map(Folder::shared).transpose()?;
-        let out = self.out.as_deref().or_else(|| self.svg.is_none().then_some(Path::new("report.html")));
+        let out = match (self.out.as_deref(), &self.svg) {
+            (None, None) => {
+                refuse_foreign(Path::new(PAGE), is_report)?;
+                Some(Path::new(PAGE))
+            }
+            (named, _) => named,
+        };
         let page_file = out.map(|out| OutputFile::open(out, &inputs)).transpose()?;
         let most = most_points(files);
         let results = self.files.each(|file, open, jobs| {
