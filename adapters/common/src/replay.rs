@@ -2,9 +2,10 @@
 //! same, bit for bit, on any machine.
 //!
 //! Flows of one group are replayed together, in the order of their group's steps, so the
-//! logs of all its members are needed.
+//! logs of all its members are needed. Of a process that was killed they end at different
+//! steps, and are replayed up to the first that is in none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::BufRead;
 use std::iter::Peekable;
@@ -42,6 +43,26 @@ pub enum Outcome {
         /// The step that is missing.
         step: u64,
     },
+    /// Every decision was the recorded one up to a step of its group that was not written any more: the log of another member
+    /// ends without the member leaving, as those of a process do that was killed.
+    Cut {
+        /// The controller's name and parameters, as recorded.
+        controller: String,
+        /// How many steps it took.
+        steps: u64,
+        /// Number of the group in the log.
+        group: u64,
+        /// The step of the group that is missing.
+        step: u64,
+    },
+}
+
+impl Outcome {
+    /// Whether what is recorded was decided again, bit for bit.
+    #[must_use]
+    pub fn is_equal(&self) -> bool {
+        matches!(self, Outcome::Equal { .. } | Outcome::Cut { .. })
+    }
 }
 
 /// The first decision that was another.
@@ -69,6 +90,10 @@ impl fmt::Display for Outcome {
             Outcome::Missing { group, step } => {
                 write!(f, "step {step} of group {group} is in none of the logs; replay all members of a group together")
             }
+            Outcome::Cut { controller, steps, group, step } => write!(
+                f,
+                "{controller}: {steps} steps, all equal; what follows waits for step {step} of group {group}, where the log of another member was cut"
+            ),
         }
     }
 }
@@ -109,6 +134,8 @@ struct Replayed<R: BufRead> {
     flow: Option<Flow>,
     latest: Latest,
     steps: u64,
+    /// Number of its group in the log.
+    group: Option<u64>,
     outcome: Option<Outcome>,
 }
 
@@ -128,11 +155,18 @@ pub fn replay<R: BufRead>(logs: Vec<R>) -> Vec<Outcome> {
             break;
         }
     }
+    let cut: BTreeSet<Option<u64>> = logs.iter().filter_map(Replayed::cut).collect();
     let end = |mut log: Replayed<R>| {
         let waits = log.next_group_step();
-        log.outcome.take().unwrap_or(match waits {
+        log.outcome.take().unwrap_or_else(|| match waits {
             Some(GroupStep { group, .. }) => {
-                Outcome::Missing { group, step: next_steps.get(&group).copied().unwrap_or(0) }
+                let step = next_steps.get(&group).copied().unwrap_or(0);
+                match log.start {
+                    Some((start, _)) if cut.contains(&Some(group)) || cut.contains(&None) => {
+                        Outcome::Cut { controller: start.controller, steps: log.steps, group, step }
+                    }
+                    _ => Outcome::Missing { group, step },
+                }
             }
             None => Outcome::NoSteps,
         })
@@ -143,7 +177,16 @@ pub fn replay<R: BufRead>(logs: Vec<R>) -> Vec<Outcome> {
 impl<R: BufRead> Replayed<R> {
     fn new(reader: R) -> Self {
         let entries = Steps::new(reader).peekable();
-        Replayed { entries, start: None, flow: None, latest: Latest::default(), steps: 0, outcome: None }
+        Replayed { entries, start: None, flow: None, latest: Latest::default(), steps: 0, group: None, outcome: None }
+    }
+
+    /// Whether the log is at its end though the flow has not left, and the group it is of, if it has a step.
+    fn cut(&self) -> Option<Option<u64>> {
+        match self.outcome {
+            Some(Outcome::Equal { .. }) if self.flow.is_some() => Some(Some(self.group?)),
+            Some(Outcome::NoSteps) => Some(None),
+            _ => None,
+        }
     }
 
     /// The group the next entry is a step of, and the number of the step there.
@@ -162,6 +205,7 @@ impl<R: BufRead> Replayed<R> {
                 return false;
             }
             *next += 1;
+            self.group = Some(at.group);
         }
         match self.entries.next() {
             None => {

@@ -76,3 +76,8 @@ pub const WITH_ONE_WAY_DELAY: Signals = Signals::ONE_WAY_DELAY;
 /// All signals a connection can have. A controller that needs others is refused before there is a
 /// connection.
 pub const AT_MOST: Signals = PROVIDES.and(WITH_ECN).and(WITH_ONE_WAY_DELAY);
+
+/// The README's program.
+#[cfg(all(doctest, feature = "native"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -41,7 +41,6 @@ mod event_queue;
 mod fault;
 mod link;
 mod network;
-mod out_of_range;
 mod packet;
 mod pcn;
 mod queue;
@@ -67,6 +66,31 @@ pub use stats::LinkStats;
 pub use step::{Marks, StepSpec};
 pub use topology::{Change, Jitter, Limit, LinkSpec, Set, Topology, TopologyError};
 pub use traffic::{Pattern, Redraw, TrafficSpec};
+
+/// A number of a description that is out of its range.
+mod out_of_range {
+    /// A number that is out of its range, without the name of the link or source it belongs to.
+    #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+    #[error("{what} is {value}; expected {expected}")]
+    pub struct OutOfRange {
+        /// Name of the field.
+        pub what: &'static str,
+        /// Value of the field.
+        pub value: f64,
+        /// The values the field may have.
+        pub expected: &'static str,
+    }
+
+    /// An error unless `within`.
+    pub(super) fn check(
+        within: bool,
+        what: &'static str,
+        value: f64,
+        expected: &'static str,
+    ) -> Result<(), OutOfRange> {
+        if within { Ok(()) } else { Err(OutOfRange { what, value, expected }) }
+    }
+}
 
 /// The README's example.
 #[cfg(doctest)]

@@ -103,6 +103,36 @@ fn groups_decide_the_same_again_whatever_the_order_of_their_logs() {
     }
 }
 
+/// A process that is killed leaves each log written up to another step, and perhaps within a record.
+#[test]
+fn logs_of_a_group_whose_process_was_killed_are_replayed_as_far_as_they_go() {
+    let (mut random, mut cut) = (0x9e37_79b9_7f4a_7c15_u64, 0);
+    for name in ["tcp-p:k=2", "dca-c", "a-tcp-p"] {
+        let logs = group(name);
+        for _ in 0..100 {
+            let mut written = logs.clone();
+            for log in &mut written {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                log.truncate(log.len() - random as usize % (log.len() / 2));
+            }
+            let outcomes = replayed(&written);
+            assert!(outcomes.iter().all(Outcome::is_equal), "{name}: {outcomes:?}");
+            let steps = |outcome: &Outcome| match *outcome {
+                Outcome::Equal { steps, .. } | Outcome::Cut { steps, .. } => steps,
+                _ => 0,
+            };
+            // All that were taken before the one that is missing.
+            let all: u64 = outcomes.iter().map(steps).sum();
+            let missing = |outcome: &Outcome| matches!(outcome, Outcome::Cut { step, .. } if *step != all);
+            assert!(!outcomes.iter().any(missing), "{name}: {outcomes:?}");
+            cut += outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Cut { .. })).count();
+        }
+    }
+    assert!(cut > 100, "{cut}");
+}
+
 #[test]
 fn a_changed_decision_is_pointed_at() {
     let text = String::from_utf8(ungrouped("reno")).unwrap();

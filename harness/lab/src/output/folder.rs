@@ -4,8 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::lock::{self, Lock, lock};
-use super::staging::{PREFIX, Staging};
+use super::staging::{Lock, PREFIX, Staging, lock, open_to_lock};
 use super::{StoreError, followed, parent, refuse_inputs, unwritable};
 
 /// New contents of a directory that is windlass's, which take the place of what is in it: what is there before is still to
@@ -132,7 +131,7 @@ impl Folder {
     /// Locks the directory; `None` where the system has no locks.
     fn locked(&mut self, wait: bool) -> Result<Option<File>, StoreError> {
         loop {
-            let opened = lock::open(&self.target, &self.target.join(LOCK));
+            let opened = open_to_lock(&self.target, &self.target.join(LOCK));
             if opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
                 self.make(&self.target.clone())?;
                 continue;

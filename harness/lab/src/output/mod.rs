@@ -6,7 +6,6 @@
 
 mod file;
 mod folder;
-mod lock;
 mod staging;
 
 use std::fs;

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-use super::lock::{self, Lock, lock};
 
 /// What every hidden name begins with.
 pub(super) const PREFIX: &str = ".windlass-";
@@ -35,7 +33,7 @@ impl Staging {
 
     /// A new, empty directory in `place` for what is to become `target`.
     pub(super) fn directory(place: &Path, target: &Path) -> io::Result<Staging> {
-        let create = |path: &Path| fs::create_dir(path).and_then(|()| lock::open(path, &lock_of(path)));
+        let create = |path: &Path| fs::create_dir(path).and_then(|()| open_to_lock(path, &lock_of(path)));
         let (path, lock) = Staging::create(place, target.file_name(), &create)?;
         Ok(Staging { path, lock: Some(lock), keep: false })
     }
@@ -134,7 +132,7 @@ pub(super) fn sweep(place: &Path) {
         }
         let path = entry.path();
         // Only its process can hold the lock.
-        if let Ok(file) = lock::open(&path, &lock_of(&path))
+        if let Ok(file) = open_to_lock(&path, &lock_of(&path))
             && let Lock::Held = lock(&file, &path, false)
         {
             remove(&path);
@@ -147,4 +145,54 @@ fn is_staging(name: &OsStr) -> bool {
     name.strip_prefix(PREFIX)
         .and_then(|rest| rest.rsplit_once('~'))
         .is_some_and(|(_, number)| number.len() == DIGITS && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// What came of locking what `path` names.
+pub(super) enum Lock {
+    /// It is locked for as long as the file is open.
+    Held,
+    /// The system has no locks for it.
+    Unsupported,
+    /// Another process, or another part of this one, has it.
+    Taken,
+    /// `path` is the name of something else by now.
+    Moved,
+}
+
+/// Locks `file`, which was opened at `path`; `wait` until it is free.
+pub(super) fn lock(file: &File, path: &Path, wait: bool) -> Lock {
+    let locked = if wait { file.lock().map_err(TryLockError::Error) } else { file.try_lock() };
+    match locked {
+        Err(TryLockError::WouldBlock) => Lock::Taken,
+        Err(TryLockError::Error(_)) => Lock::Unsupported,
+        // It may have been removed or exchanged meanwhile.
+        Ok(()) if is_at(file, path) => Lock::Held,
+        Ok(()) => Lock::Moved,
+    }
+}
+
+/// Opens what is locked for `path`: itself, or on systems that do not open directories the file `instead`.
+pub(super) fn open_to_lock(path: &Path, instead: &Path) -> io::Result<File> {
+    if cfg!(not(unix)) && path.is_dir() {
+        return File::options().write(true).create(true).truncate(false).open(instead);
+    }
+    File::open(path)
+}
+
+/// Whether `path` is still the name of the open `file`.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let id = |data: fs::Metadata| (data.dev(), data.ino());
+        match (file.metadata(), fs::symlink_metadata(path)) {
+            (Ok(open), Ok(there)) => id(open) == id(there),
+            _ => false,
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        path.exists()
+    }
 }

@@ -1,7 +1,7 @@
 //! One flow of a run: both its ends, its timers and its measurements.
 
 use windlass_adapter::{Flow, Groups, Recorder};
-use windlass_controllers::{ConfiguredController, Path, Span, Time};
+use windlass_controllers::{Algorithm, ConfiguredController, Path, Span, Time};
 
 use super::counts::{Arrivals, FlowCounts, LossClassification};
 use super::observer::FlowObserver;
@@ -66,6 +66,12 @@ impl<E: ConfiguredController> FlowRun<E> {
     /// congestion-indication marks.
     pub fn new(spec: &FlowSpec, number: u32, engine: E, seed: u64, ci_path: bool) -> FlowRun<E> {
         let mut timers = Timers::new();
+        let mut spec = spec.clone();
+        // An engine of the caller's need not be the controller that the scenario names.
+        let typed = spec.controller.split(':').next().unwrap_or_default();
+        if typed.strip_prefix(Algorithm::PREFIX).unwrap_or(typed) != engine.name() {
+            spec.controller = engine.name().to_owned();
+        }
         let start = spec.starts(seed);
         if start < spec.stop {
             timers.set(Timer::Start, start.0);
@@ -86,7 +92,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             arrivals: Arrivals::default(),
             dropped: 0,
             loss_classification: LossClassification::default(),
-            jitter: SendJitter::new(spec, seed),
+            jitter: SendJitter::new(&spec, seed),
             asked: 0,
             is_requested: spec.requests.is_none(),
             started: None,
@@ -96,7 +102,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             start,
             seed: Stream::new(seed, &format!("controller {}", spec.name)).integer(),
             drop_packets: spec.drop_packets.clone().into_iter().peekable(),
-            spec: spec.clone(),
+            spec,
         }
     }
 

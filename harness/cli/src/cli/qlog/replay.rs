@@ -69,7 +69,7 @@ fn again(files: &[Again]) -> Result<(), CliError> {
     let outcomes = replay(logs);
     let mut wrong = 0;
     for (file, outcome) in files.iter().zip(&outcomes) {
-        wrong += usize::from(!matches!(outcome, Outcome::Equal { .. }));
+        wrong += usize::from(!outcome.is_equal());
         let hint = match outcome {
             Outcome::NoSteps => "; --controller NAME says what a controller would have decided",
             _ => "",

@@ -1,3 +1,5 @@
+use windlass_controllers::fixed_window::FixedWindow;
+
 use super::*;
 use crate::scenario::Scenario;
 use crate::sim;
@@ -40,6 +42,16 @@ fn every_packet_ack_and_loss_is_in_the_file() {
         assert_eq!(count(&file, "windlass:stepped") > 1000, level != Level::Recovery);
         assert_eq!(file.matches("\"fin\":true").count(), 1);
     }
+}
+
+#[test]
+fn a_controller_of_the_caller_s_has_its_own_name() {
+    let scenario = Scenario::read("short", TEXT, None).unwrap();
+    let mut simulation = Simulation::with(&scenario, |_| FixedWindow::configured(10)).unwrap();
+    let trace = simulation.qlog(0, Vec::new(), QlogSettings::default());
+    assert_eq!(simulation.finish().flows[0].controller, "fixed-window");
+    let file = String::from_utf8(trace.finish().unwrap().unwrap()).unwrap();
+    assert!(file.contains("\"congestion_controller\":\"fixed-window\"") && !file.contains("reno"), "{}", &file[..900]);
 }
 
 #[test]
