@@ -3,57 +3,53 @@
 use windlass_controllers::{Path, Phase, Span, Time};
 
 use crate::hystart::{Growth, HyStart};
-use crate::recovery::{
-    BYTES_KEPT, FLOOR_OF_THE_NEW_SIZE, IDLE_RESTART, MENDED, ONE_STEP, Period, REDUCED_AGAIN, TEN_DATAGRAMS,
-    initial_window, one_step,
-};
+use crate::recovery::{BYTES_KEPT, MENDED, OF_WINDOWS, Period, REDUCED_AGAIN, TEN_DATAGRAMS, initial_window, one_step};
 use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status, close};
+
+const READINGS: [Reading; 5] = [
+    Reading {
+        change: "plateau",
+        section: "RFC 9438 §4.2",
+        says: "K is the cube root of (W_max - cwnd_epoch)/C",
+        ours: "a W_max at or below the window gives K = 0 and a plateau there",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "never down",
+        section: "RFC 9438 §4.3",
+        says: "in the Reno-friendly region cwnd is set to W_est",
+        ours: "to the larger of both",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "two after marks",
+        section: "RFC 9438 §4.6",
+        says: "at least one segment upon ECE",
+        ours: "two, as RFC 9002 §7.2",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "W_max through a timeout",
+        section: "RFC 9438 §4.7, §4.8",
+        says: "a congestion event sets W_max; RFC 9002 §B.8 has one before persistent congestion",
+        ours: "persistent congestion leaves W_max until the next stage begins",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "rounds by time",
+        section: "RFC 9406 §4.2",
+        says: "a round ends when windowEnd is acknowledged",
+        ours: "when a packet sent later than the round began is, so one sent at that instant does not count",
+        status: Status::Documented,
+    },
+];
 
 pub(crate) const SCHEME: Scheme = Scheme {
     name: "cubic",
     text: "cubic",
     document: "RFC 9438 §4, §5.8; RFC 9406 §4; RFC 9002 §7, B",
     source: concat!(include_str!("cubic.rs"), include_str!("hystart.rs")),
-    readings: &[
-        IDLE_RESTART,
-        FLOOR_OF_THE_NEW_SIZE,
-        ONE_STEP,
-        Reading {
-            change: "plateau",
-            section: "RFC 9438 §4.2",
-            says: "K is the cube root of (W_max - cwnd_epoch)/C",
-            ours: "a W_max at or below the window gives K = 0 and a plateau there",
-            status: Status::Told,
-        },
-        Reading {
-            change: "never down",
-            section: "RFC 9438 §4.3",
-            says: "in the Reno-friendly region cwnd is set to W_est",
-            ours: "to the larger of both",
-            status: Status::Told,
-        },
-        Reading {
-            change: "two after marks",
-            section: "RFC 9438 §4.6",
-            says: "at least one segment upon ECE",
-            ours: "two, as RFC 9002 §7.2",
-            status: Status::Told,
-        },
-        Reading {
-            change: "W_max through a timeout",
-            section: "RFC 9438 §4.7, §4.8",
-            says: "a congestion event sets W_max; RFC 9002 §B.8 has one before persistent congestion",
-            ours: "persistent congestion leaves W_max until the next stage begins",
-            status: Status::Told,
-        },
-        Reading {
-            change: "rounds by time",
-            section: "RFC 9406 §4.2",
-            says: "a round ends when windowEnd is acknowledged",
-            ours: "when a packet sent later than the round began is, so one sent at that instant does not count",
-            status: Status::Told,
-        },
-    ],
+    readings: &[&OF_WINDOWS, &READINGS],
     mutants: &[
         REDUCED_AGAIN,
         TEN_DATAGRAMS,
@@ -121,7 +117,7 @@ struct Cubic {
     /// When the latest ACK came that counted for the curve.
     last_ack: Time,
     next_pn: u64,
-    heard: bool,
+    has_feedback: bool,
     grown: bool,
 }
 
@@ -151,7 +147,7 @@ impl Cubic {
             period: Period::default(),
             last_ack: path.now,
             next_pn: 0,
-            heard: false,
+            has_feedback: false,
             grown: true,
             changes,
         }
@@ -258,7 +254,7 @@ impl Reference for Cubic {
     }
 
     fn on_frame(&mut self, frame: &Frame<'_>) {
-        self.heard = true;
+        self.has_feedback = true;
         if let Some(sample) = &frame.sample {
             self.period.rtt.on_sample(frame.now, sample);
         }
@@ -374,7 +370,7 @@ impl Reference for Cubic {
         self.of.w_max = self.of.w_max.map(|w_max| w_max * before / self.smss);
         self.of.t_epoch = None;
         self.undo = None;
-        if !self.heard && !self.changes.has("bytes kept") {
+        if !self.has_feedback && !self.changes.has("bytes kept") {
             self.of.cwnd = initial_window(self.smss, &self.changes) / self.smss;
         }
         if self.changes.has("floor of the new size") {

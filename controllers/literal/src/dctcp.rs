@@ -2,9 +2,7 @@
 
 use windlass_controllers::{Path, Span, Time};
 
-use crate::recovery::{
-    BYTES_KEPT, FLOOR_OF_THE_NEW_SIZE, IDLE_RESTART, ONE_STEP, REDUCED_AGAIN, TEN_DATAGRAMS, THRESHOLD_FLOOR, UNDO,
-};
+use crate::recovery::{BYTES_KEPT, OF_RENOS_GROWTH, OF_RENOS_WINDOW, REDUCED_AGAIN, TEN_DATAGRAMS};
 use crate::reno::Reno;
 use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status};
 
@@ -14,35 +12,49 @@ pub(crate) const FURTHER_AFTER_A_MARK: Reading = Reading {
     section: "RFC 8257 §3.5",
     says: "the window is reduced once for a window of data",
     ours: "a loss among packets whose mark was answered makes that answer Reno's, as the losses of a conventional TCP have it",
-    status: Status::Told,
+    status: Status::Documented,
 };
 const PACKETS: Reading = Reading {
     change: "packets",
     section: "RFC 8257 §3.3",
     says: "the fraction is of bytes",
     ours: "it is of packets, which is what an ACK frame counts marks by (RFC 9000 §19.3.2)",
-    status: Status::Told,
+    status: Status::Documented,
 };
 const ROUNDS_BY_TIME: Reading = Reading {
     change: "rounds by time",
     section: "RFC 8257 §3.3",
-    says: "a window ends when WindowEnd is acknowledged",
+    says: "a window ends when more than WindowEnd is acknowledged",
     ours: "when a packet sent later than it began is, so the first flight is a window too",
-    status: Status::Told,
+    status: Status::Documented,
 };
 const COUNTED_TO_THE_NEXT: Reading = Reading {
     change: "counted to the next",
     section: "RFC 8257 §3.3",
     says: "the ACK that ends a window counts in it",
     ours: "in the next one",
-    status: Status::Told,
+    status: Status::Documented,
+};
+const AT_THE_MARK: Reading = Reading {
+    change: "at the mark",
+    section: "RFC 8257 §3.3",
+    says: "step 9 reduces the window, once step 4 has found that a window of observation is over",
+    ours: "the first mark of a window does, as the response of RFC 3168 that step 9 replaces",
+    status: Status::Documented,
+};
+const TWO_AFTER_A_TIMEOUT: Reading = Reading {
+    change: "two after a timeout",
+    section: "RFC 8257 §3.5",
+    says: "a timeout leaves one segment at most",
+    ours: "persistent congestion leaves two, as RFC 9002 §7.6.2",
+    status: Status::Documented,
 };
 const CLEARED: Reading = Reading {
     change: "cleared",
     section: "RFC 8257 §3.3",
     says: "a window of observation lasts until its end is acknowledged",
     ours: "persistent congestion and an idle period that took the window back begin a new one (spec: arumaithurai §5)",
-    status: Status::Told,
+    status: Status::Documented,
 };
 
 pub(crate) const SCHEME: Scheme = Scheme {
@@ -51,16 +63,17 @@ pub(crate) const SCHEME: Scheme = Scheme {
     document: "RFC 8257 §3; RFC 9002 §7, B",
     source: concat!(include_str!("dctcp.rs"), include_str!("reno.rs")),
     readings: &[
-        UNDO,
-        IDLE_RESTART,
-        THRESHOLD_FLOOR,
-        FLOOR_OF_THE_NEW_SIZE,
-        ONE_STEP,
-        PACKETS,
-        ROUNDS_BY_TIME,
-        COUNTED_TO_THE_NEXT,
-        FURTHER_AFTER_A_MARK,
-        CLEARED,
+        &OF_RENOS_WINDOW,
+        &OF_RENOS_GROWTH,
+        &[
+            PACKETS,
+            ROUNDS_BY_TIME,
+            COUNTED_TO_THE_NEXT,
+            AT_THE_MARK,
+            FURTHER_AFTER_A_MARK,
+            TWO_AFTER_A_TIMEOUT,
+            CLEARED,
+        ],
     ],
     mutants: &[
         REDUCED_AGAIN,
@@ -103,8 +116,9 @@ pub(crate) struct Fraction {
 impl Fraction {
     pub fn new(changes: Changes, path: &Path) -> Fraction {
         Fraction {
-            // §4.2 "the default initial value of DCTCP.Alpha SHOULD be set to 1".
+            // §3.3 DCTCP.Alpha "is initialized to 1 and SHOULD be updated as follows".
             alpha: if changes.has("from nothing") { 0.0 } else { 1.0 },
+            // §3.3 DCTCP.WindowEnd is "initialized to SND.UNA".
             window_end: 0,
             since: path.now,
             bytes_acked: 0.0,
@@ -118,23 +132,25 @@ impl Fraction {
         self.next_pn = packet.pn + 1;
     }
 
-    /// §3.3 on each acceptable ACK.
-    pub fn observe(&mut self, frame: &Frame<'_>) {
-        let Some(newest) = frame.acked.last() else { return };
+    /// §3.3 "The congestion estimator on the sender MUST process acceptable ACKs as follows"; whether a window ended.
+    pub fn observe(&mut self, frame: &Frame<'_>) -> bool {
+        let Some(newest) = frame.acked.last() else { return false };
         let bytes: f64 = frame.acked.iter().map(|packet| packet.bytes as f64).sum();
         let packets = frame.acked.len() as f64;
         let (acked, one) = if self.changes.has("packets") { (packets, 1.0) } else { (bytes, bytes / packets) };
         let lost = if self.changes.has("α from losses") { frame.lost.len() as f64 } else { 0.0 };
-        // §3.3 "DCTCP.BytesAcked += BytesAcked"; "If SEG.ECE is set: DCTCP.BytesMarked += BytesAcked".
+        // §3.3 "Update the bytes sent: DCTCP.BytesAcked += BytesAcked"; "If the ECE flag is set, update the bytes marked:
+        // DCTCP.BytesMarked += BytesAcked".
         let counted = (acked, one * (f64::from(frame.ce) + lost));
         let counts_next = self.changes.has("counted to the next");
         if !counts_next {
             self.count(counted);
         }
-        self.end_window(frame, newest, counts_next);
+        let ended = self.end_window(frame, newest, counts_next);
         if counts_next {
             self.count(counted);
         }
+        ended
     }
 
     fn count(&mut self, (acked, marked): (f64, f64)) {
@@ -142,16 +158,16 @@ impl Fraction {
         self.bytes_marked += marked;
     }
 
-    fn end_window(&mut self, frame: &Frame<'_>, newest: &Packet, counts_next: bool) {
+    fn end_window(&mut self, frame: &Frame<'_>, newest: &Packet, counts_next: bool) -> bool {
         // §3.3 "If the acknowledgment number is less than or equal to DCTCP.WindowEnd, stop processing. Otherwise, the
         // end of the observation window has been reached".
         let ends =
             if self.changes.has("rounds by time") { newest.sent_at > self.since } else { newest.pn >= self.window_end };
         if !ends && !self.changes.has("every ACK") {
-            return;
+            return false;
         }
-        // §3.3 "M = DCTCP.BytesMarked / DCTCP.BytesAcked", "DCTCP.Alpha = DCTCP.Alpha * (1 - g) + g * M"; §4.2 g "SHOULD be
-        // set to 1/16".
+        // §3.3 "M = DCTCP.BytesMarked / DCTCP.BytesAcked", "DCTCP.Alpha = DCTCP.Alpha * (1 - g) + g * M"; "The selection of g
+        // is left to the implementation"; §4.2 "A fixed estimation gain of 1/16 is used in some implementations."
         let g = if self.changes.has("eighth") { 1.0 / 8.0 } else { 1.0 / 16.0 };
         let m = if self.bytes_acked > 0.0 { self.bytes_marked / self.bytes_acked } else { 0.0 };
         let counted = self.bytes_acked > 0.0 || !counts_next;
@@ -159,9 +175,10 @@ impl Fraction {
             self.alpha = self.alpha * (1.0 - g) + g * m.min(1.0);
         }
         self.clear(frame.now);
+        true
     }
 
-    /// §3.3 "DCTCP.WindowEnd = SND.NXT; DCTCP.BytesAcked = 0; DCTCP.BytesMarked = 0".
+    /// §3.3 "DCTCP.WindowEnd = SND.NXT"; "DCTCP.BytesAcked = DCTCP.BytesMarked = 0".
     pub fn clear(&mut self, now: Time) {
         self.window_end = self.next_pn;
         self.since = now;
@@ -182,23 +199,24 @@ impl Reference for Dctcp {
     }
 
     fn on_frame(&mut self, frame: &Frame<'_>) {
-        self.reno.hear(frame);
+        self.reno.start_frame(frame);
         let has = |change| self.reno.changes.has(change);
         let (whole, of_before, losses_by_alpha) = (has("whole α"), has("α of before"), has("losses by α"));
         let (further, cleared) = (has("further after a mark"), has("cleared"));
         let before = self.fraction.alpha;
         // Whether losses or acknowledgements of a frame count first, the document does not say; marks are needed first.
-        if frame.ce > 0 {
-            self.fraction.observe(frame);
-        }
+        let ended = frame.ce > 0 && self.fraction.observe(frame);
         let alpha = if of_before { before } else { self.fraction.alpha };
-        // §3.3 "cwnd = cwnd * (1 - DCTCP.Alpha / 2)"; "DCTCP does not react to congestion indications more than once for
-        // every window of data".
+        // §3.3 "Rather than always halving the congestion window as described in [RFC3168], the sender SHOULD update cwnd as
+        // follows: cwnd = cwnd * (1 - DCTCP.Alpha / 2)"; "DCTCP does not react to congestion indications more than once for
+        // every window of data."
         let window = self.reno.congestion_window;
-        if self.reno.on_marks(frame, 1.0 - if whole { alpha } else { alpha / 2.0 }) {
+        let due = ended || self.reno.changes.has("at the mark");
+        if due && self.reno.on_marks(frame, 1.0 - if whole { alpha } else { alpha / 2.0 }) {
             self.before_mark = Some(window);
         }
-        // §3.5 "A DCTCP sender MUST react to loss episodes in the same way as conventional TCP".
+        // §3.5 "A DCTCP sender MUST react to loss episodes in the same way as conventional TCP"; it "will only reduce the cwnd
+        // once per window of data across all loss signals."
         let losses = self.reno.on_losses(frame, 1.0 - if losses_by_alpha { alpha / 2.0 } else { 0.5 });
         if losses.responds {
             self.before_mark = None;
@@ -208,6 +226,10 @@ impl Reference for Dctcp {
         {
             // The answer becomes that of a conventional TCP.
             self.reno.reduce_further(0.5 * window);
+        }
+        // §3.5 "upon a timeout, the cwnd MUST be set to no more than the loss window (1 full-sized segment)".
+        if losses.persistent && !self.reno.changes.has("two after a timeout") {
+            self.reno.congestion_window = self.reno.max_datagram_size;
         }
         if losses.persistent && cleared {
             self.fraction.clear(frame.now);

@@ -6,27 +6,37 @@ use windlass_controllers::Time;
 
 use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status};
 
-pub(crate) const WRITES_UNSEEN: Reading = Reading {
+const WRITES_UNSEEN: Reading = Reading {
     change: "writes unseen",
     section: "draft-ietf-ccwg-bbr §4.1.2.4",
     says: "a write or a timer after there was nothing to send marks the connection as application-limited",
     ours: "stacks report neither: an ACK that finds nothing to send does",
-    status: Status::Told,
+    status: Status::Documented,
 };
-pub(crate) const BY_INSTANT: Reading = Reading {
+const BY_INSTANT: Reading = Reading {
     change: "by instant",
     section: "draft-ietf-ccwg-bbr §4.1.3.1",
     says: "each packet has its state; each aggregate, where senders form them",
     ours: "all packets that leave at one instant are an aggregate",
-    status: Status::Told,
+    status: Status::Documented,
 };
-pub(crate) const NONE_OF_THE_LONG_OVERTAKEN: Reading = Reading {
+const NONE_OF_THE_LONG_OVERTAKEN: Reading = Reading {
     change: "none of the long overtaken",
     section: "draft-ietf-ccwg-bbr §4.1.2.3",
     says: "every ACK of new data has a sample, of the newest packet it acknowledges",
     ours: "none of a packet that left more than a round trip before one acknowledged earlier, which is taken for lost (RFC 9002 §6.1.2)",
-    status: Status::Told,
+    status: Status::Documented,
 };
+const LATE_UNCOUNTED: Reading = Reading {
+    change: "late uncounted",
+    section: "draft-ietf-ccwg-bbr §4.1.2.3",
+    says: "every packet newly acknowledged is delivered and makes a sample, declared lost before or not",
+    ours: "one declared lost before is not: most stacks do not report it",
+    status: Status::Documented,
+};
+/// Readings of all that has samples.
+pub(crate) const OF_SAMPLES: [Reading; 4] = [WRITES_UNSEEN, BY_INSTANT, NONE_OF_THE_LONG_OVERTAKEN, LATE_UNCOUNTED];
+
 const LIMIT_AT_THE_END: (&str, &str) =
     ("limit at the end", "the application limit is looked for after what an ACK let be lost has left the flight");
 const NO_SAMPLE_OF_OLD_PACKETS: (&str, &str) =
@@ -37,7 +47,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
     text: "bbr",
     document: "draft-ietf-ccwg-bbr §4.1",
     source: include_str!("delivery_rate.rs"),
-    readings: &[WRITES_UNSEEN, BY_INSTANT, NONE_OF_THE_LONG_OVERTAKEN],
+    readings: &[&OF_SAMPLES],
     mutants: &[
         LIMIT_AT_THE_END,
         NO_SAMPLE_OF_OLD_PACKETS,
@@ -102,6 +112,8 @@ pub(crate) struct DeliveryRate {
     pub lost: f64,
     pub inflight: f64,
     pub app_limited: f64,
+    /// That of ProbeRTT, for the reading "two bubbles".
+    probe_rtt_limited: f64,
     pub min_rtt: Option<f64>,
     last_acked_packet_id: u64,
     /// Of all acknowledged yet.
@@ -122,6 +134,7 @@ impl DeliveryRate {
             lost: 0.0,
             inflight: 0.0,
             app_limited: 0.0,
+            probe_rtt_limited: 0.0,
             min_rtt: None,
             last_acked_packet_id: 0,
             newest_send_time: Time::ZERO,
@@ -149,7 +162,8 @@ impl DeliveryRate {
             lost: self.lost,
             delivered_time: self.delivered_time,
             first_send_time: self.first_send_time,
-            is_app_limited: self.app_limited != 0.0 && !self.changes.has("never limited"),
+            is_app_limited: (self.app_limited != 0.0 || self.probe_rtt_limited != 0.0)
+                && !self.changes.has("never limited"),
             tx_in_flight: self.inflight - if self.changes.has("without the packet") { size } else { 0.0 },
         };
         if self.changes.has("by instant") {
@@ -157,7 +171,8 @@ impl DeliveryRate {
             for earlier in self.packets.values_mut().rev().take_while(|earlier| earlier.send_time == p.send_time) {
                 earlier.tx_in_flight = p.tx_in_flight;
             }
-            if let Some(first) = self.packets.values().find(|earlier| earlier.send_time == p.send_time).copied() {
+            let of_the_instant = self.packets.values().rev().take_while(|earlier| earlier.send_time == p.send_time);
+            if let Some(first) = of_the_instant.last().copied() {
                 self.packets.insert(packet.pn, P { packet_id: packet.pn, size, tx_in_flight: p.tx_in_flight, ..first });
                 return;
             }
@@ -168,6 +183,15 @@ impl DeliveryRate {
     /// §4.1.2.4 MarkConnectionAppLimited(): "C.app_limited = max(C.delivered + C.inflight, 1)".
     pub fn mark_app_limited(&mut self) {
         self.app_limited = (self.delivered + self.inflight).max(1.0);
+    }
+
+    /// §5.3.4.3 "Ignore low rate samples during ProbeRTT: MarkConnectionAppLimited()".
+    pub fn mark_probe_rtt_limited(&mut self) {
+        if self.changes.has("two bubbles") {
+            self.probe_rtt_limited = (self.delivered + self.inflight).max(1.0);
+        } else {
+            self.mark_app_limited();
+        }
     }
 
     /// §4.1.2.4 "upon each write from the application, before new application data is enqueued".
@@ -200,17 +224,28 @@ impl DeliveryRate {
         self.rs = Rs::default();
         for packet in frame.acked {
             self.inflight -= packet.bytes as f64;
+        }
+        for packet in self.newly_acked(frame) {
             self.rs.newly_acked += packet.bytes as f64;
             if let Some(p) = self.packets.remove(&packet.pn) {
                 self.update_rate_sample(frame.now, &p);
             }
         }
-        if let Some(newest) = frame.acked.last().filter(|newest| newest.sent_at >= self.newest_send_time) {
+        let newest = self.newly_acked(frame).last().copied().copied();
+        if let Some(newest) = newest.filter(|newest| newest.sent_at >= self.newest_send_time) {
             self.newest_send_time = newest.sent_at;
             let rtt = frame.now.since(newest.sent_at);
             self.horizon = self.horizon.max(Time(newest.sent_at.0.saturating_sub(rtt.0)));
         }
         self.generate_rate_sample(frame.app_limited);
+    }
+
+    /// §4.1.2.3 "for each newly acknowledged packet, the connection calls UpdateRateSample()", by number.
+    pub fn newly_acked<'a>(&self, frame: &Frame<'a>) -> Vec<&'a Packet> {
+        let late = if self.changes.has("late uncounted") { &[] } else { frame.late };
+        let mut packets: Vec<&Packet> = frame.acked.iter().chain(late).collect();
+        packets.sort_unstable_by_key(|packet| packet.pn);
+        packets
     }
 
     /// §4.1.2.3 UpdateRateSample(Packet P).
@@ -235,7 +270,7 @@ impl DeliveryRate {
             self.rs.ack_elapsed = self.delivered_time.since(p.delivered_time).secs();
             self.last_acked_packet_id = p.packet_id;
             self.first_send_time = if self.changes.has("send time of the ACK") { now } else { p.send_time };
-            // §2.4 "RS.tx_in_flight: C.inflight at the time of the transmission of the packet that has just been ACKed";
+            // §2.3 "RS.tx_in_flight: C.inflight at the time of the transmission of the packet that has just been ACKed";
             // "RS.lost: The volume of data that was declared lost between the transmission and acknowledgment".
             self.rs.tx_in_flight = p.tx_in_flight;
             self.rs.lost = self.lost - if self.changes.has("losses of all time") { 0.0 } else { p.lost };
@@ -253,6 +288,9 @@ impl DeliveryRate {
         let passed = self.delivered > self.app_limited && !self.changes.has("limited for ever");
         if self.app_limited != 0.0 && passed {
             self.app_limited = 0.0;
+        }
+        if self.delivered > self.probe_rtt_limited {
+            self.probe_rtt_limited = 0.0;
         }
         // §4.1.2.3 "if (RS.prior_time == 0) return /* nothing delivered on this ACK */".
         if self.rs.prior_time.is_none() {
@@ -298,9 +336,9 @@ impl Reference for Sampler {
             self.rate.on_lost(packet);
         }
         self.acked = false;
-        if !frame.acked.is_empty() {
+        if !self.rate.newly_acked(frame).is_empty() {
             self.rate.on_ack(frame);
-            self.acked = self.rate.rs.has_data;
+            self.acked = self.rate.rs.has_data && !frame.acked.is_empty();
         }
     }
 

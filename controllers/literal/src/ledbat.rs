@@ -2,38 +2,55 @@
 
 use windlass_controllers::{Path, Span, Time};
 
-use crate::recovery::{BYTES_KEPT, FLOOR_OF_THE_NEW_SIZE, IDLE_RESTART, UNDO};
+use crate::recovery::{BYTES_KEPT, OF_RENOS_WINDOW};
 use crate::reno::Reno;
 use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status};
 
-pub(crate) const NO_GROWTH_IN_RECOVERY: Reading = Reading {
+/// Readings of LEDBAT and LEDBAT++.
+pub(crate) const OF_LEDBAT: [Reading; 3] = [NO_GROWTH_IN_RECOVERY, NO_GROWTH_WHILE_LIMITED, A_MINUTE_A_SAMPLE];
+
+const NO_GROWTH_IN_RECOVERY: Reading = Reading {
     change: "no growth in recovery",
     section: "RFC 6817 §2.4.2",
     says: "each ACK moves the window",
     ours: "those of packets of before a response do not let it grow (RFC 9002 §7.3.2)",
-    status: Status::Told,
+    status: Status::Documented,
 };
-pub(crate) const NO_GROWTH_WHILE_LIMITED: Reading = Reading {
+const NO_GROWTH_WHILE_LIMITED: Reading = Reading {
     change: "no growth while limited",
     section: "RFC 6817 §2.4.2",
     says: "what is in flight limits the window",
     ours: "an ACK that finds nothing to send does not let it grow either (RFC 9002 §7.8)",
-    status: Status::Told,
+    status: Status::Documented,
 };
-pub(crate) const TWO_AFTER_A_TIMEOUT: Reading = Reading {
+const A_MINUTE_A_SAMPLE: Reading = Reading {
+    change: "a minute a sample",
+    section: "RFC 6817 §2.4.2",
+    says: "a minute in which the connection is idle leaves an infinite minimum",
+    ours: "the first sample after any pause drops one minute, as the listing has it",
+    status: Status::Documented,
+};
+const TWO_AFTER_A_TIMEOUT: Reading = Reading {
     change: "two after a timeout",
     section: "RFC 6817 §2.4.2",
     says: "one packet after a congestion timeout",
     ours: "two after persistent congestion, as RFC 9002 §7.6.2",
-    status: Status::Told,
+    status: Status::Documented,
 };
 
-pub(crate) const DELAYS_OF_BEFORE_AN_IDLE_PERIOD: Reading = Reading {
+const NOTHING_LOST_WHILE_LIMITED: Reading = Reading {
+    change: "nothing lost while limited",
+    section: "RFC 6817 §2.4.2",
+    says: "lost data is in flightsize unless it is not to be sent again",
+    ours: "an ACK that finds nothing to send has nothing to be sent again either",
+    status: Status::Documented,
+};
+const DELAYS_OF_BEFORE_AN_IDLE_PERIOD: Reading = Reading {
     change: "delays of before an idle period",
     section: "RFC 6817 §2.5",
     says: "no sample is older than a round trip",
     ours: "nor of before an idle period",
-    status: Status::Told,
+    status: Status::Documented,
 };
 const LOSSES_OF_TIMERS_LATE: (&str, &str) =
     ("losses of timers late", "what is sent before the next ACK does not count as what a timer let be lost");
@@ -44,20 +61,9 @@ pub(crate) const SCHEME: Scheme = Scheme {
     document: "RFC 6817 §2",
     source: include_str!("ledbat.rs"),
     readings: &[
-        UNDO,
-        IDLE_RESTART,
-        FLOOR_OF_THE_NEW_SIZE,
-        NO_GROWTH_IN_RECOVERY,
-        NO_GROWTH_WHILE_LIMITED,
-        TWO_AFTER_A_TIMEOUT,
-        Reading {
-            change: "nothing lost while limited",
-            section: "RFC 6817 §2.4.2",
-            says: "lost data is in flightsize unless it is not to be sent again",
-            ours: "an ACK that finds nothing to send has nothing to be sent again either",
-            status: Status::Told,
-        },
-        DELAYS_OF_BEFORE_AN_IDLE_PERIOD,
+        &OF_RENOS_WINDOW,
+        &OF_LEDBAT,
+        &[TWO_AFTER_A_TIMEOUT, NOTHING_LOST_WHILE_LIMITED, DELAYS_OF_BEFORE_AN_IDLE_PERIOD],
     ],
     mutants: &[
         BYTES_KEPT,
@@ -104,7 +110,8 @@ impl Delays {
 
     /// An ACK, with its delay sample if it has one.
     pub fn on_ack(&mut self, now: Time, delay: Option<f64>, newest: &Packet) {
-        // §2.4.2 "for each delay sample in the acknowledgment: update_base_delay(delay); update_current_delay(delay)".
+        // §2.4.2 "for each delay sample in the acknowledgement: delay = acknowledgement.delay; update_base_delay(delay);
+        // update_current_delay(delay)".
         if let Some(delay) = delay {
             self.update_base_delay(now, delay);
             self.current_delays.push((now, delay));
@@ -132,11 +139,20 @@ impl Delays {
 
     /// §2.4.2 update_base_delay(delay).
     fn update_base_delay(&mut self, now: Time, delay: f64) {
-        // §2.4.2 "if round_to_minute(now) != round_to_minute(last_rollover)": the list shifts and ends with the delay.
+        // §2.4.2 "if round_to_minute(now) != round_to_minute(last_rollover): last_rollover = now; delete first item in
+        // base_delays list; append delay to base_delays list".
         let minute = now.0 / 60_000_000_000;
         let last = self.base_delays.len() - 1;
         if self.last_rollover != Some(minute) {
-            self.last_rollover = Some(minute);
+            // §2.4.2 "If the connection is idle for a given minute, no data is available for the one-way delay and, therefore, a
+            // value of +INFINITY has to be stored in the list."
+            let idle = self.last_rollover.replace(minute).map_or(0, |last| minute - last - 1);
+            if !self.changes.has("a minute a sample") {
+                (0..idle.min(3)).for_each(|_| {
+                    self.base_delays.remove(0);
+                    self.base_delays.push(f64::INFINITY);
+                });
+            }
             self.base_delays.remove(0);
             self.base_delays.push(delay);
         } else {
@@ -145,7 +161,8 @@ impl Delays {
         }
     }
 
-    /// §2.4.2 FILTER(current_delays), "a simple MIN filter applied over a small window"; of four samples.
+    /// §2.4.2 FILTER(current_delays): "A simple MIN filter applied over a small window"; §2.5 "the sender SHOULD use at least 4
+    /// delay samples in each RTT".
     fn filter(&self) -> f64 {
         let delays = self.current_delays.iter().rev().take(4).map(|(_, delay)| *delay);
         if self.changes.has("the largest sample") {
@@ -177,7 +194,7 @@ impl Ledbat {
         self.of.changes.has(change)
     }
 
-    /// §2.4.2 "on acknowledgment".
+    /// §2.4.2 "on acknowledgement".
     fn on_acknowledgment(&mut self, frame: &Frame<'_>, newest: &Packet) {
         self.delays.on_ack(frame.now, frame.sample.map(|sample| sample.forward as f64 * 1e-9), newest);
         let queuing_delay = self.delays.queuing_delay();
@@ -228,16 +245,16 @@ impl Reference for Ledbat {
     }
 
     fn on_frame(&mut self, frame: &Frame<'_>) {
-        self.of.hear(frame);
-        // §2.4.2 "on data loss: at most once per RTT: cwnd = min (cwnd, max (cwnd/2, MIN_CWND * MSS))"; marks are "treated
-        // just as a congestion loss" (RFC 3168 §6.1.2).
+        self.of.start_frame(frame);
+        // §2.4.2 "on data loss: # at most once per RTT: cwnd = min (cwnd, max (cwnd/2, MIN_CWND * MSS))"; §1.1 "LEDBAT should
+        // react to an Explicit Congestion Notification (ECN) mark as it would to a loss".
         if self.has("every loss") {
             self.of.period.reset();
         }
         let part = if self.has("seven tenths") { 0.7 } else { 0.5 };
         self.of.on_marks(frame, part);
         let losses = self.of.on_losses(frame, part);
-        // §2.4.2 "if no acks are received within a CTO: extreme congestion, or significant RTT change: cwnd = 1 * MSS",
+        // §2.4.2 "if no ACKs are received within a CTO: # extreme congestion, or significant RTT change. [...] cwnd = 1 * MSS",
         // which QUIC finds afterwards (RFC 9002 §7.6).
         if losses.persistent && !self.has("two after a timeout") {
             self.of.congestion_window = self.of.max_datagram_size;

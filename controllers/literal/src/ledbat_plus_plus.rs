@@ -2,74 +2,69 @@
 
 use windlass_controllers::{Path, Span, Time};
 
-use crate::ledbat::{Delays, NO_GROWTH_IN_RECOVERY, NO_GROWTH_WHILE_LIMITED, TWO_AFTER_A_TIMEOUT};
-use crate::recovery::{BYTES_KEPT, FLOOR_OF_THE_NEW_SIZE, IDLE_RESTART, THRESHOLD_FLOOR, UNDO};
+use crate::ledbat::{Delays, OF_LEDBAT};
+use crate::recovery::{BYTES_KEPT, OF_RENOS_WINDOW, THRESHOLD_FLOOR};
 use crate::reno::Reno;
 use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status, close};
+
+const READINGS: [Reading; 7] = [
+    Reading {
+        change: "whole",
+        section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.2",
+        says: "CEIL(X) is the smallest integer larger than X",
+        ours: "X itself where X is whole, or a base delay of 120 ms had half the gain of one of 121 ms",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "less the ACK delay",
+        section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.5",
+        says: "delays are round-trip times, with what the receiver held the ACK",
+        ours: "without what it says it held (RFC 9002 §5.3)",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "a round trip an ACK",
+        section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.3",
+        says: "the change of a round trip is spread over what is acknowledged in it",
+        ours: "one ACK makes that of one round trip at most",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "noticed by the next ACK",
+        section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.4",
+        says: "slow start is over when the window reaches the threshold",
+        ours: "the next ACK notices",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "the way back",
+        section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.4",
+        says: "a loss halves the window",
+        ours: "in a slowdown the one it returns to",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "starts over",
+        section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.4",
+        says: "only the first slow start is the initial one",
+        ours: "that after persistent congestion or an idle period that took the window back, too",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "unused time",
+        section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.4",
+        says: "the length of a slowdown is measured from its start until the window is back",
+        ours: "without the time in which the window is not used",
+        status: Status::Documented,
+    },
+];
 
 pub(crate) const SCHEME: Scheme = Scheme {
     name: "ledbat++",
     text: "ledbat++:base_history=3,base_window=0",
     document: "draft-irtf-iccrg-ledbat-plus-plus-01 §4; RFC 6817 §2",
     source: include_str!("ledbat_plus_plus.rs"),
-    readings: &[
-        UNDO,
-        IDLE_RESTART,
-        FLOOR_OF_THE_NEW_SIZE,
-        NO_GROWTH_IN_RECOVERY,
-        NO_GROWTH_WHILE_LIMITED,
-        TWO_AFTER_A_TIMEOUT,
-        THRESHOLD_FLOOR,
-        Reading {
-            change: "less the ACK delay",
-            section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.5",
-            says: "delays are round-trip times",
-            ours: "less what the receiver says it held the ACK (RFC 9002 §5.3)",
-            status: Status::Told,
-        },
-        Reading {
-            change: "to the threshold",
-            section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.1",
-            says: "slow start grows by the gain times what is acknowledged",
-            ours: "to the threshold and no further: the rest of an ACK that reaches it does not count",
-            status: Status::Told,
-        },
-        Reading {
-            change: "a round trip an ACK",
-            section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.3",
-            says: "the change of a round trip is spread over what is acknowledged in it",
-            ours: "one ACK makes that of one round trip at most",
-            status: Status::Told,
-        },
-        Reading {
-            change: "noticed by the next ACK",
-            section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.4",
-            says: "slow start is over when the window reaches the threshold",
-            ours: "the next ACK notices",
-            status: Status::Told,
-        },
-        Reading {
-            change: "the way back",
-            section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.4",
-            says: "a loss halves the window",
-            ours: "in a slowdown the one it returns to",
-            status: Status::Told,
-        },
-        Reading {
-            change: "starts over",
-            section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.4",
-            says: "only the first slow start is the initial one",
-            ours: "that after persistent congestion or an idle period that took the window back, too",
-            status: Status::Told,
-        },
-        Reading {
-            change: "unused time",
-            section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.4",
-            says: "the length of a slowdown is measured from its start until the window is back",
-            ours: "without the time in which the window is not used",
-            status: Status::Told,
-        },
-    ],
+    readings: &[&OF_RENOS_WINDOW, &OF_LEDBAT, &[THRESHOLD_FLOOR], &READINGS],
     mutants: &[
         BYTES_KEPT,
         ("gain of one", "GAIN is 1"),
@@ -77,7 +72,9 @@ pub(crate) const SCHEME: Scheme = Scheme {
         ("full slow start", "slow start is not by the gain"),
         ("start to the target", "the first slow start ends at the target"),
         ("linear decrease", "beyond the target the window shrinks as LEDBAT's"),
+        ("beyond the threshold", "slow start goes beyond the threshold by the rest of an ACK"),
         ("uncapped", "a round trip may take more than half of the window"),
+        ("one after a timeout", "persistent congestion leaves one packet"),
         ("no first slowdown", "there is no slowdown after the first slow start"),
         ("one round trip down", "a slowdown lasts one round trip at two packets"),
         ("five times", "slowdowns are five times their length apart"),
@@ -89,7 +86,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
     start: |changes, path| Box::new(LedbatPlusPlus::new(changes, path)),
 };
 
-/// §4.5 the target delay is 60 ms.
+/// §4.5 "LEDBAT++ default delay target of 60ms".
 const TARGET: f64 = 0.06;
 
 /// §4.4, of the slowdowns.
@@ -116,7 +113,7 @@ struct LedbatPlusPlus {
 
 impl LedbatPlusPlus {
     fn new(changes: Changes, path: &Path) -> LedbatPlusPlus {
-        // RFC 6817 §2.5 "INIT_CWND ... SHOULD ... be 2".
+        // §4.1 "LEDBAT++ sender limits the initial window to 2 packets."
         let of = Reno::starting_with(|mss, _| 2.0 * mss, changes.clone(), path);
         let delays = Delays::new(changes);
         LedbatPlusPlus { of, delays, slowdown: Slowdown::Before, last_ack: path.now, undecided: false }
@@ -130,11 +127,13 @@ impl LedbatPlusPlus {
         Span(rtts * Span::from_secs_f64(self.of.period.rtt.smoothed).0)
     }
 
-    /// §4.2 "GAIN = 1 / (min (16, CEIL (2*TARGET/base)))".
+    /// §4.2 "GAIN = 1 / (min (16, CEIL (2*TARGET/base)))", "where CEIL(X) is defined as the smallest integer larger than X".
     fn gain(&self) -> f64 {
         let times = if self.has("gain of the target") { 1.0 } else { 2.0 };
         let base = self.delays.base();
-        let divisor = if base.is_finite() { (times * TARGET / base).ceil().min(16.0) } else { 16.0 };
+        let ratio = times * TARGET / base;
+        let ceil = if self.has("whole") { (ratio - 1e-9).ceil() } else { (ratio + 1e-9).floor() + 1.0 };
+        let divisor = if base.is_finite() { ceil.min(16.0) } else { 16.0 };
         if self.has("gain of one") { 1.0 } else { 1.0 / divisor }
     }
 
@@ -150,8 +149,8 @@ impl LedbatPlusPlus {
     fn slow_down(&mut self, now: Time) {
         self.complete(now);
         match self.slowdown {
-            // §4.4 "Upon entering slowdown, set ssthresh to the current congestion window; reduce the congestion window to 2
-            // packets", and hold it there "for 2 RTT".
+            // §4.4 "Upon entering slowdown, set SSTHRESH to the current version of the congestion window CWND, and then reduce
+            // CWND to 2 packets." "Keep CWND frozen at 2 packets for 2 RTT."
             Slowdown::At(at) if now >= at => {
                 let two = 2.0 * self.of.max_datagram_size;
                 self.of.ssthresh = self.of.congestion_window.max(two);
@@ -160,8 +159,8 @@ impl LedbatPlusPlus {
                 let down = self.rtts(if self.has("one round trip down") { 1 } else { 2 });
                 self.slowdown = Slowdown::Down(now, now + down);
             }
-            // §4.4 then "ramp up the congestion window according to the slow start algorithm until the congestion window
-            // reaches ssthresh".
+            // §4.4 "After 2 RTT, ramp up the congestion window according to the slow start algorithm, until the congestion
+            // window reaches SSTHRESH."
             Slowdown::Down(since, until) if now >= until => self.slowdown = Slowdown::Up(since),
             _ => {}
         }
@@ -173,11 +172,13 @@ impl LedbatPlusPlus {
             return;
         }
         match self.slowdown {
-            // §4.4 the initial slowdown begins "2 RTT after the completion of the initial slow start".
+            // §4.4 "The initial slowdown starts shortly after the connection completes the initial slow start phase; 2 RTT
+            // after the initial slow start completes."
             Slowdown::Before if self.has("no first slowdown") => self.slowdown = Slowdown::At(Time(u64::MAX)),
             Slowdown::Before => self.slowdown = Slowdown::At(now + self.rtts(2)),
-            // §4.4 the next is "scheduled after 9 times this duration", which is from the start of the slowdown until the
-            // window reaches ssthresh.
+            // §4.4 "LEDBAT++ sender measures the duration of the slowdown, from the time of entry to the time at which the
+            // congestion window regrows to the previous SSTHRESH value. The next slowdown is then scheduled to occur at 9
+            // times this duration after the exit point."
             Slowdown::Up(since) => {
                 let times = if self.has("five times") { 5 } else { 9 };
                 self.slowdown = Slowdown::At(now + Span(times * now.since(since).0));
@@ -188,7 +189,8 @@ impl LedbatPlusPlus {
 
     fn on_acknowledgment(&mut self, frame: &Frame<'_>, newest: &Packet) {
         let before = self.of.congestion_window;
-        // §4.5 "LEDBAT++ uses the round-trip time instead of the one-way delay".
+        // §4.5 "LEDBAT++ uses Round Trip Time measurements instead of one way delay"; they "also include the delay at the
+        // receiver between receiving a packet and sending the corresponding acknowledgement."
         let (min, less) = (self.of.period.rtt.min, self.has("less the ACK delay"));
         let rtt = frame.sample.map(|sample| {
             let (latest, held) = (sample.latest.secs(), if less { sample.ack_delay.secs() } else { 0.0 });
@@ -196,10 +198,12 @@ impl LedbatPlusPlus {
         });
         self.delays.on_ack(frame.now, rtt.filter(|rtt| *rtt > 0.0), newest);
         let queued = self.delays.queuing_delay();
-        // §4.1 "exit the initial slow start if the queuing delay is larger than 3/4 of the target delay".
+        // §4.1 "If the queuing delay is larger than 3/4ths of the target delay, exit slow start and immediately move to the
+        // congestion avoidance phase." "Exit slow start in on excessive delay SHOULD be applied only during the initial slow
+        // start."
         let most = TARGET * if self.has("start to the target") { 1.0 } else { 0.75 };
         let initial = matches!(self.slowdown, Slowdown::Before) && self.in_slow_start();
-        if initial && queued.is_some_and(|queued| queued > most) {
+        if initial && queued.is_some_and(|queued| queued > most * (1.0 + 1e-9)) {
             self.of.ssthresh = before.max(self.of.minimum_window());
         }
         self.slow_down(frame.now);
@@ -239,12 +243,13 @@ impl LedbatPlusPlus {
         self.last_ack = frame.now;
     }
 
-    /// §4.1 "the congestion window increases by GAIN" times what is acknowledged.
+    /// §4.1 "A LEDBAT++ sender increases the congestion window by that number multiplied by the dynamic GAIN value"; "After
+    /// initial slow start, the increase of congestion window is bounded by the SSTHRESH estimate".
     fn start_slowly(&mut self, by_gain: f64, fresh: f64) {
         let added = if self.has("full slow start") { fresh } else { by_gain };
         let room = self.of.ssthresh - self.of.congestion_window;
         self.undecided |= close(added, room);
-        if added >= room && self.has("to the threshold") {
+        if added >= room && !self.has("beyond the threshold") {
             // The sum is the threshold only where the difference is exact.
             self.undecided |= self.of.congestion_window < self.of.ssthresh / 2.0;
             self.of.congestion_window = self.of.ssthresh;
@@ -255,8 +260,9 @@ impl LedbatPlusPlus {
 
     /// §4.3 the change of a round trip, packets.
     fn change(&self, gain: f64, queued: f64) -> f64 {
-        // §4.3 "if delay is lower than target: W += GAIN; if delay is larger: W += max((GAIN - Constant * W * (delay/target -
-        // 1)), -W/2)", Constant is 1.
+        // §4.3 "the per RTT window when delay is less than target is: W += GAIN"; "the per RTT window delay is higher than
+        // target is: W += max( (GAIN - Constant * W * (delay/target - 1)), -W/2) )"; "It is RECOMMENDED that the Constant be
+        // set to 1."
         let windows = self.of.congestion_window / self.of.max_datagram_size;
         let excess = (queued / TARGET - 1.0).max(0.0);
         let change = gain - if self.has("linear decrease") { excess } else { windows * excess };
@@ -273,7 +279,7 @@ impl LedbatPlusPlus {
 
 impl Reference for LedbatPlusPlus {
     fn on_frame(&mut self, frame: &Frame<'_>) {
-        self.of.hear(frame);
+        self.of.start_frame(frame);
         let down = matches!(self.slowdown, Slowdown::Down(..)) && self.has("the way back");
         let (window, ssthresh) = (self.of.congestion_window, self.of.ssthresh);
         let responds = self.of.on_marks(frame, 0.5);
@@ -285,8 +291,8 @@ impl Reference for LedbatPlusPlus {
         if losses.persistent {
             let halved = if down { 0.5 * ssthresh } else { 0.5 * window };
             self.undecided |= close(halved, self.of.minimum_window());
-            // RFC 6817 §2.4.2 "if no acks are received within a CTO: cwnd = 1 * MSS".
-            let packets = if self.has("two after a timeout") { 2.0 } else { 1.0 };
+            // §4.3 "LEDBAT++ sender MUST also ensure that the congestion window never decreases below 2 packets".
+            let packets = if self.has("one after a timeout") { 1.0 } else { 2.0 };
             self.of.congestion_window = packets * self.of.max_datagram_size;
             if self.has("starts over") {
                 self.slowdown = Slowdown::Before;

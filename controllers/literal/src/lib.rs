@@ -26,11 +26,16 @@ pub use past::{Past, live};
 pub use sender::{CLOCK_OFFSET, Difference, compare};
 
 /// Everything that is compared, in the order of docs/literal.md.
-pub const SCHEMES: &[Scheme] =
-    &[reno::SCHEME, cubic::SCHEME, dctcp::SCHEME, ledbat::SCHEME, ledbat_plus_plus::SCHEME, delivery_rate::SCHEME];
-
-/// What is written down and does not equal ours yet: `survey` shows where.
-pub const UNFINISHED: &[Scheme] = &[bbr::SCHEME];
+pub const SCHEMES: &[Scheme] = &[
+    reno::SCHEME,
+    cubic::SCHEME,
+    dctcp::SCHEME,
+    ledbat::SCHEME,
+    ledbat_plus_plus::SCHEME,
+    bbr::SCHEME,
+    bbr::BY_THE_LETTER,
+    delivery_rate::SCHEME,
+];
 
 /// A controller and its documents.
 #[derive(Debug)]
@@ -43,9 +48,9 @@ pub struct Scheme {
     pub document: &'static str,
     /// The reference's own source.
     pub source: &'static str,
-    /// Differences there are.
-    pub readings: &'static [Reading],
-    /// Wrong rules that the histories have to tell from the right ones: a change and what it does.
+    /// Differences there are, those of several schemes in lists of their own.
+    pub readings: &'static [&'static [Reading]],
+    /// Wrong rules that the histories have to find: a change and what it does.
     pub mutants: &'static [(&'static str, &'static str)],
     /// Differences that were found and are gone: section and what it was.
     pub mended: &'static [(&'static str, &'static str)],
@@ -62,10 +67,15 @@ impl Scheme {
         self.source.lines().filter(|line| line.trim_start().starts_with("// §")).count()
     }
 
+    /// All differences there are.
+    pub fn readings(&self) -> impl Iterator<Item = &'static Reading> {
+        self.readings.iter().copied().flatten()
+    }
+
     /// The changes that make the reference what ours is.
     #[must_use]
     pub fn changes(&self) -> Changes {
-        Changes(self.readings.iter().map(|reading| reading.change).collect())
+        Changes(self.readings().map(|reading| reading.change).collect())
     }
 }
 
@@ -90,7 +100,7 @@ pub enum Status {
     /// Ours is wrong and is to change.
     Fault,
     /// Ours is meant, and the controller's page or docs/readings.md says so.
-    Told,
+    Documented,
 }
 
 /// The rules of a reference that are not as its document has them.
@@ -141,7 +151,7 @@ pub struct Sample {
     pub forward: i64,
 }
 
-/// What one ACK frame, or a timer, tells a sender.
+/// What a sender learns from one ACK frame, or a timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// When it came.
@@ -193,13 +203,13 @@ pub trait Reference {
     /// What the sender may do.
     fn expected(&self, now: Time) -> Expected;
 
-    /// Chances ours took, by the name of its state variable, where the document says "random".
-    fn take_chances(&mut self, ours: &dyn Fn(&str) -> Option<f64>) {
+    /// State variables of ours, by name, where the document says "random".
+    fn follow_random_choices(&mut self, ours: &dyn Fn(&str) -> Option<f64>) {
         let _ = ours;
     }
 }
 
-/// Whether rounding alone may tell two counts of bytes apart.
+/// Whether two counts of bytes may differ by rounding alone.
 pub(crate) fn close(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-6 * one.abs().max(1.0)
 }
@@ -217,7 +227,7 @@ pub struct Expected {
     pub phase: Option<Phase>,
     /// How far ours may be off, as a part of the value, where it counts in whole units.
     pub rounding: f64,
-    /// A comparison of the document's is between values that rounding alone tells apart: the history ends here.
+    /// A comparison of the document's is between values that may differ by rounding alone: the history ends here.
     pub undecided: bool,
     /// State variables, as ours names them.
     pub variables: Vec<(&'static str, f64)>,

@@ -4,41 +4,48 @@ use windlass_controllers::{Span, Time};
 
 use crate::{Changes, Frame, Packet, Reading, Sample, Status};
 
-/// Readings of all window schemes.
-pub(crate) const UNDO: Reading = Reading {
+/// Readings of all schemes with a window of their own.
+pub(crate) const OF_WINDOWS: [Reading; 3] = [IDLE_RESTART, FLOOR_OF_THE_NEW_SIZE, ONE_STEP];
+
+/// Readings of all schemes that begin and end as Reno.
+pub(crate) const OF_RENOS_WINDOW: [Reading; 3] = [UNDO, IDLE_RESTART, FLOOR_OF_THE_NEW_SIZE];
+/// Of those among them that grow as Reno.
+pub(crate) const OF_RENOS_GROWTH: [Reading; 2] = [THRESHOLD_FLOOR, ONE_STEP];
+
+const UNDO: Reading = Reading {
     change: "undo",
     section: "RFC 9002 §7.3.2",
     says: "a response stays",
     ours: "a spurious loss takes the latest response back, as RFC 9438 §4.9.2 has it",
-    status: Status::Told,
+    status: Status::Documented,
 };
-pub(crate) const IDLE_RESTART: Reading = Reading {
+const IDLE_RESTART: Reading = Reading {
     change: "idle restart",
     section: "RFC 9002 §7.8",
     says: "a sender may update its window after idle periods",
     ours: "a window idle for longer than a probe timeout falls back to the initial one (RFC 5681 §4.1), for good",
-    status: Status::Told,
+    status: Status::Documented,
 };
-pub(crate) const FLOOR_OF_THE_NEW_SIZE: Reading = Reading {
+const FLOOR_OF_THE_NEW_SIZE: Reading = Reading {
     change: "floor of the new size",
     section: "RFC 9002 §7.2",
     says: "the least window bounds responses to congestion",
     ours: "a larger datagram size raises a window below two of them too",
-    status: Status::Told,
+    status: Status::Documented,
 };
-pub(crate) const ONE_STEP: Reading = Reading {
+const ONE_STEP: Reading = Reading {
     change: "one step",
     section: "RFC 9002 §B.5",
     says: "each packet of an ACK is in slow start or in avoidance, by the window it finds, and grows it by itself",
     ours: "the bytes of an ACK count as full packets up to the threshold, and as one step beyond it",
-    status: Status::Told,
+    status: Status::Documented,
 };
 pub(crate) const THRESHOLD_FLOOR: Reading = Reading {
     change: "threshold floor",
     section: "RFC 9002 §B.6",
     says: "only the window has a floor of two packets",
     ours: "the threshold has it too, as RFC 5681 §3.1 eq. 4",
-    status: Status::Told,
+    status: Status::Documented,
 };
 
 /// Differences there were of all window schemes, and the changes that make them mutants.
@@ -86,9 +93,9 @@ impl Rtt {
             (self.smoothed, self.variation, self.min) = (self.latest, self.latest / 2.0, self.latest);
             return;
         };
-        // §5.2 "min_rtt MUST be set to the lesser of min_rtt and latest_rtt on all other samples".
+        // §5.2 "min_rtt MUST be set to the lesser of min_rtt and latest_rtt [...] on all other samples".
         self.min = self.min.min(self.latest);
-        // §5.3 "ack_delay = min(Ack Delay in ACK Frame, max_ack_delay)", "adjusted_rtt = latest_rtt; if (latest_rtt >=
+        // §5.3 "ack_delay = min(ack_delay, max_ack_delay)", "adjusted_rtt = latest_rtt; if (latest_rtt >=
         // min_rtt + ack_delay): adjusted_rtt = latest_rtt - ack_delay".
         let ack_delay = sample.ack_delay.secs().min(0.025);
         let adjusted = if self.latest >= self.min + ack_delay { self.latest - ack_delay } else { self.latest };

@@ -3,8 +3,8 @@
 use windlass_controllers::{Path, Phase, Span, Time};
 
 use crate::recovery::{
-    BYTES_KEPT, FLOOR_OF_THE_NEW_SIZE, IDLE_RESTART, MENDED, ONE_STEP, Period, REDUCED_AGAIN, TEN_DATAGRAMS,
-    THRESHOLD_FLOOR, UNDO, initial_window, one_step,
+    BYTES_KEPT, MENDED, OF_RENOS_GROWTH, OF_RENOS_WINDOW, Period, REDUCED_AGAIN, TEN_DATAGRAMS, initial_window,
+    one_step,
 };
 use crate::{Changes, Expected, Frame, Reference, Scheme, close};
 
@@ -13,7 +13,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
     text: "reno",
     document: "RFC 9002 §5, §7, B",
     source: include_str!("reno.rs"),
-    readings: &[UNDO, IDLE_RESTART, THRESHOLD_FLOOR, FLOOR_OF_THE_NEW_SIZE, ONE_STEP],
+    readings: &[&OF_RENOS_WINDOW, &OF_RENOS_GROWTH],
     mutants: &[
         REDUCED_AGAIN,
         TEN_DATAGRAMS,
@@ -46,7 +46,7 @@ pub(crate) struct Reno {
     initial_window: fn(f64, &Changes) -> f64,
     pub undo: Option<Undo>,
     /// Whether something was acknowledged or lost.
-    heard: bool,
+    has_feedback: bool,
     in_flight: f64,
     /// Whether the window has grown since it was set to the threshold.
     grown: bool,
@@ -77,7 +77,7 @@ impl Reno {
             period: Period::default(),
             initial_window,
             undo: None,
-            heard: false,
+            has_feedback: false,
             in_flight: 0.0,
             grown: true,
             changes,
@@ -128,8 +128,8 @@ impl Reno {
     }
 
     /// A frame came, before anything is made of it.
-    pub fn hear(&mut self, frame: &Frame<'_>) {
-        self.heard = true;
+    pub fn start_frame(&mut self, frame: &Frame<'_>) {
+        self.has_feedback = true;
         self.in_flight = frame.in_flight_before as f64;
         if let Some(sample) = &frame.sample {
             self.period.rtt.on_sample(frame.now, sample);
@@ -221,7 +221,7 @@ pub(crate) struct Losses {
 
 impl Reference for Reno {
     fn on_frame(&mut self, frame: &Frame<'_>) {
-        self.hear(frame);
+        self.start_frame(frame);
         // §7.3.2 "On entering a recovery period, a sender MUST set the slow start threshold to half the value of the
         // congestion window when loss is detected."
         let part = if self.changes.has("seven tenths") { 0.7 } else { 0.5 };
@@ -256,7 +256,7 @@ impl Reference for Reno {
         // §7.2 "If the maximum datagram size changes during the connection, the initial congestion window SHOULD be
         // recalculated with the new size. If the maximum datagram size is decreased in order to complete the handshake,
         // the congestion window SHOULD be set to the new initial congestion window."
-        if !self.heard && !self.changes.has("bytes kept") {
+        if !self.has_feedback && !self.changes.has("bytes kept") {
             self.congestion_window = (self.initial_window)(self.max_datagram_size, &self.changes);
         }
         // §7.2 "The minimum congestion window is the smallest value the congestion window can attain in response to

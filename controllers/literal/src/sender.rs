@@ -1,5 +1,5 @@
-//! A sender that both are asked to control: it keeps packets, detects what a history says, and tells ours through the
-//! common adapter and the reference packet by packet.
+//! A sender that both are asked to control: it keeps packets, detects what a history says, and reports it to
+//! ours through the common adapter and to the reference packet by packet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,6 +12,9 @@ use windlass_controllers::event::{
 use windlass_controllers::{Algorithm, Event, EventKind, Phase, Span, Time, TrainPlan};
 
 use crate::{Action, Changes, Expected, Frame, History, Packet, Reference, Round, Sample, Scheme};
+
+/// The event that changes no state variable.
+const SENT: &str = "a packet sent";
 
 /// Packets in flight at most; beyond, the application has no more.
 const MOST: usize = 400;
@@ -95,7 +98,7 @@ pub(crate) struct Sender {
     train: Option<Train>,
     /// Places of packets that left in trains, by number.
     places: BTreeMap<u64, Place>,
-    /// The latest acknowledgements as ours was told.
+    /// The latest acknowledgements as reported to ours.
     latest: Option<(Time, PacketsAcked)>,
 }
 
@@ -285,13 +288,17 @@ impl Sender {
             self.emit(EventKind::PacketSent(sent));
         }
         self.reference.on_packet_sent(&packet, in_flight, limited);
-        self.check("a packet sent")
+        self.check(SENT)
     }
 
     fn round(&mut self, round: &Round) -> Outcome {
         let flight: Vec<Packet> = self.outstanding.values().copied().collect();
-        let first_lost = usize::from(round.lost.0);
-        let is_lost = |place: usize| place >= first_lost && place < first_lost + usize::from(round.lost.1);
+        let (first, number, one_of) = round.lost;
+        let is_lost = |place: usize| {
+            place.checked_sub(usize::from(first)).is_some_and(|place| {
+                place % usize::from(one_of) == 0 && place / usize::from(one_of) < usize::from(number)
+            })
+        };
         let mut places: Vec<Vec<usize>> =
             (0..flight.len()).collect::<Vec<_>>().chunks(usize::from(round.stretch)).map(<[usize]>::to_vec).collect();
         if round.swapped {
@@ -381,7 +388,7 @@ impl Sender {
             app_limited,
         };
         let flow = &self.flow;
-        self.reference.take_chances(&|name| variable(flow, name));
+        self.reference.follow_random_choices(&|name| variable(flow, name));
         self.reference.on_frame(&frame);
         self.check(if lost.is_empty() { "a frame" } else { "a frame with losses" })?;
         self.note_episode(&lost, &late)?;
@@ -389,7 +396,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Tells ours of a frame, in the contract's order.
+    /// Reports a frame to ours, in the contract's order.
     #[expect(clippy::too_many_arguments, reason = "the parts of one frame")]
     fn feed(
         &mut self,
@@ -541,13 +548,18 @@ impl Sender {
             let number = |phase: Phase| f64::from(phase as u8);
             differs("phase", number(ours.phase), number(phase), 0.0)?;
         }
-        for (name, value) in variables {
-            differs(
-                name,
-                variable(&self.flow, name).unwrap_or(f64::NAN),
-                value,
-                if rounding > 0.0 { 1e-3 } else { 1e-6 },
-            )?;
+        if event == SENT {
+            return Ok(());
+        }
+        let mut ours = vec![f64::NAN; variables.len()];
+        self.flow.inspect(&mut |other, value| {
+            if let Some(place) = variables.iter().position(|(name, _)| *name == other) {
+                ours[place] = value;
+            }
+        });
+        let by = if rounding > 0.0 { 1e-3 } else { 1e-6 };
+        for ((name, value), ours) in variables.into_iter().zip(ours) {
+            differs(name, ours, value, by)?;
         }
         Ok(())
     }

@@ -56,17 +56,13 @@ impl Bbr {
 
     /// §5.6.4.2 BBR.bdp = BBR.bw * BBR.min_rtt.
     pub(super) fn bdp(&self) -> f64 {
-        self.bdp_multiple(1.0)
+        self.bdp_multiple(self.bw, 1.0)
     }
 
-    /// §5.6.4.2 BDPMultiple(gain).
-    fn bdp_multiple(&self, gain: f64) -> f64 {
+    /// §5.6.4.2 BDPMultiple(gain), of BBR.bw, and BDPMultiple(bw, gain) of §5.6.4.5.
+    pub(super) fn bdp_multiple(&self, bw: f64, gain: f64) -> f64 {
         // §5.6.4.2 "if (BBR.min_rtt == Infinity) return C.InitialCwnd /* no valid RTT samples yet */".
-        if self.min_rtt == INFINITY { self.initial_cwnd } else { gain * self.bdp_of(self.bw) }
-    }
-
-    pub(super) fn bdp_of(&self, bw: f64) -> f64 {
-        if self.min_rtt == INFINITY { self.initial_cwnd } else { bw * self.min_rtt }
+        if self.min_rtt == INFINITY { self.initial_cwnd } else { gain * (bw * self.min_rtt) }
     }
 
     /// §5.6.4.2 QuantizationBudget(inflight_cap).
@@ -77,15 +73,15 @@ impl Bbr {
         if self.state == State::ProbeBwUp { inflight_cap + 2.0 * self.smss } else { inflight_cap }
     }
 
-    /// §5.6.4.2 Inflight(gain).
-    pub(super) fn inflight(&self, gain: f64) -> f64 {
-        self.quantization_budget(self.bdp_multiple(gain))
+    /// §5.6.4.2 Inflight(gain), of BBR.bw, and Inflight(bw, gain) of §5.3.3.9.
+    pub(super) fn inflight(&self, bw: f64, gain: f64) -> f64 {
+        self.quantization_budget(self.bdp_multiple(bw, gain))
     }
 
     /// §5.6.4.2 UpdateMaxInflight().
     fn max_inflight(&self) -> f64 {
         let extra = if self.changes.has("no aggregation") { 0.0 } else { self.extra_acked };
-        self.quantization_budget(self.bdp_multiple(self.cwnd_gain()) + extra)
+        self.quantization_budget(self.bdp_multiple(self.bw, self.cwnd_gain()) + extra)
     }
 
     /// §5.6.4.6 SetCwnd().
@@ -93,9 +89,6 @@ impl Bbr {
         let max_inflight = self.max_inflight();
         // §5.6.4.6 "if (BBR.full_bw_reached) C.cwnd = min(C.cwnd + RS.newly_acked, BBR.max_inflight); else if (C.cwnd <
         // BBR.max_inflight || C.delivered < C.InitialCwnd) C.cwnd = C.cwnd + RS.newly_acked".
-        if !self.full_bw_reached {
-            self.near(self.cwnd, max_inflight);
-        }
         let grown = self.cwnd + self.c.rs.newly_acked;
         if self.full_bw_reached {
             self.cwnd = grown.min(max_inflight);
@@ -111,9 +104,10 @@ impl Bbr {
         self.bound_cwnd_for_model();
     }
 
-    /// §5.6.4.5 ProbeRTTCwnd(): "max(BDPMultiple(BBR.bw, BBR.ProbeRTTCwndGain), BBR.MinPipeCwnd)".
+    /// §5.6.4.5 ProbeRTTCwnd(): "probe_rtt_cwnd = BDPMultiple(BBR.bw, BBR.ProbeRTTCwndGain); probe_rtt_cwnd =
+    /// max(probe_rtt_cwnd, BBR.MinPipeCwnd)".
     pub(super) fn probe_rtt_cwnd(&self) -> f64 {
-        let bdp = if self.changes.has("at entry") { 0.5 * self.probe_rtt_bdp } else { self.bdp_multiple(0.5) };
+        let bdp = if self.changes.has("at entry") { 0.5 * self.probe_rtt_bdp } else { self.bdp_multiple(self.bw, 0.5) };
         bdp.max(self.min_pipe_cwnd())
     }
 

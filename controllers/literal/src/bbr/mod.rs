@@ -6,80 +6,202 @@ mod state_machine;
 
 use windlass_controllers::{Path, Span, Time};
 
-use crate::delivery_rate::{BY_INSTANT, DeliveryRate, P, WRITES_UNSEEN};
+use crate::delivery_rate::{DeliveryRate, OF_SAMPLES, P};
 use crate::recovery::{Period, initial_window};
-use crate::{Action, Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status};
+use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status};
+
+/// Readings of both, beside those of samples.
+const READINGS: [Reading; 17] = [
+    Reading {
+        change: "two bubbles",
+        section: "draft-ietf-ccwg-bbr §5.3.4.3",
+        says: "in ProbeRTT MarkConnectionAppLimited() takes the place of what the application marked",
+        ours: "both hold: adapters know of the application, the controller of ProbeRTT",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "emptied in Startup",
+        section: "draft-ietf-ccwg-bbr §5.5.9",
+        says: "the window of extra_acked becomes ten rounds once the pipe is full",
+        ours: "of which those of Startup are forgotten",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "pairs of rounds",
+        section: "draft-ietf-ccwg-bbr §5.5.9",
+        says: "extra_acked is the most of the latest ten rounds",
+        ours: "of the latest five pairs of rounds, the one under way among them",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "whole bytes",
+        section: "draft-ietf-ccwg-bbr §5.5.5, §5.5.9",
+        says: "filters keep rates and volumes",
+        ours: "in whole bytes, and whole bytes a second",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "a packet a second",
+        section: "draft-ietf-ccwg-bbr §5.6.2",
+        says: "the pacing rate is the gain times the bandwidth",
+        ours: "a packet a second at least",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "reported pauses",
+        section: "draft-ietf-ccwg-bbr §5.4.1",
+        says: "a packet that leaves with nothing in flight after there was nothing to send restarts from idle",
+        ours: "after more than a probe timeout, which is when adapters report a pause",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "RTT of the newest",
+        section: "draft-ietf-ccwg-bbr §4.2",
+        says: "every ACK that newly acknowledges data has an RTT sample",
+        ours: "only one whose newest packet left after all that were acknowledged before (RFC 9002 §5.1)",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "looked at by ACKs",
+        section: "draft-ietf-ccwg-bbr §2.2",
+        says: "the window is limited if it was used in full at any point in the last round trip",
+        ours: "if an ACK of this round trip or of the one before found something to send and no room for it",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "before the ACK",
+        section: "draft-ietf-ccwg-bbr §5.3.3.9",
+        says: "IsTimeToGoDown() compares what is in flight after an ACK with inflight_longterm",
+        ours: "what was before it and a packet more; after it, it never reached it",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "judged by the next ACK",
+        section: "draft-ietf-ccwg-bbr §5.5.10.2",
+        says: "each lost packet is judged by what was in flight when it left, and the prefix that would have fitted is solved for",
+        ours: "the first ACK after a loss with a sample judges by that, and there is no prefix: stacks report losses in batches",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "a round with losses",
+        section: "draft-ietf-ccwg-bbr §5.3.1.3",
+        says: "Startup ends by losses after a full round trip in fast recovery",
+        ours: "after any round trip with losses: recovery (RFC 9002 §7.3.2) never lasts longer than one",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "reports are ranges",
+        section: "draft-ietf-ccwg-bbr §5.3.1.3",
+        says: "six discontiguous ranges of lost packets",
+        ours: "six reports of losses",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "marks",
+        section: "draft-ietf-ccwg-bbr §3.7",
+        says: "any CE mark is treated as congestion, how is not said",
+        ours: "as a loss that is not counted: it begins a recovery period and lowers the short-term bounds, and its episode is not taken back",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "the latest episode",
+        section: "draft-ietf-ccwg-bbr §5.5.11.2",
+        says: "every loss recovery declared spurious is taken back",
+        ours: "the latest one is, not one of packets sent before the one ahead of it",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "saved before ProbeRTT",
+        section: "draft-ietf-ccwg-bbr §5.3.4.3",
+        says: "EnterProbeRTT() comes before SaveCwnd(), which then keeps the larger of the window and what was saved",
+        ours: "after it, since the window is not ProbeRTT's yet",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "four after a timeout",
+        section: "draft-ietf-ccwg-bbr §5.6.4.4",
+        says: "an RTO leaves room for one packet",
+        ours: "persistent congestion leaves a window of four at least, and never a larger one than before",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "floor of the new size",
+        section: "draft-ietf-ccwg-bbr §5.6.4.6",
+        says: "SetCwnd() bounds the window by four packets upon an ACK",
+        ours: "a larger datagram size does at once",
+        status: Status::Documented,
+    },
+];
+
+/// What the default does in the draft's stead.
+const REMEDIES: [Reading; 2] = [
+    Reading {
+        change: "at entry",
+        section: "draft-ietf-ccwg-bbr §5.6.4.5",
+        says: "ProbeRTT's window is half of what bandwidth and minimum RTT are then",
+        ours: "of what they were when it began, by the latest round's bandwidth (docs/bbr-draft.md)",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "once an episode",
+        section: "draft-ietf-ccwg-bbr §5.5.10.2",
+        says: "NoteLoss() saves what an undo restores in every round trip with a loss",
+        ours: "it is saved when recovery begins, as the text of §5.5.11 has it (docs/bbr-draft.md)",
+        status: Status::Documented,
+    },
+];
+
+const MUTANTS: &[(&str, &str)] = &[
+    ("four rounds", "a plateau is four rounds"),
+    ("no margin", "it paces at the bandwidth, not below it"),
+    ("no aggregation", "extra_acked does not count"),
+    ("limited samples count", "application-limited samples count as others"),
+    ("three cycles", "the bandwidth is the most of three cycles"),
+    ("half", "losses lower the short-term bounds by half"),
+    ("every round lowers", "rounds without losses lower the short-term bounds too"),
+    ("five seconds", "a minimum RTT is believed for five seconds"),
+    ("samples of ProbeRTT", "samples of ProbeRTT count as others"),
+    ("idle keeps a round", "a pause changes nothing"),
+    ("bounds stay", "a spurious loss leaves the bounds"),
+    ("no headroom", "ProbeBW_CRUISE leaves no headroom"),
+    ("five per cent", "up to a twentieth may be lost"),
+    ("no refill", "ProbeBW_REFILL keeps the short-term bounds"),
+    ("recovery keeps the window", "the window of before a recovery period is not restored"),
+    ("the ACK at hand", "the window is limited if this ACK found no room"),
+    ("samples of calm frames", "RTT samples of frames with marks or losses do not count"),
+    ("judged without a sample", "an ACK without a sample uses up the judgement of a loss"),
+    ("no loss after a timeout", "persistent congestion is no loss to be judged"),
+    ("bandwidth of before", "ProbeBW_DOWN ends by the bandwidth of the ACK before"),
+];
+
+const SOURCE: &str = concat!(
+    include_str!("mod.rs"),
+    include_str!("control.rs"),
+    include_str!("model.rs"),
+    include_str!("state_machine.rs")
+);
 
 pub(crate) const SCHEME: Scheme = Scheme {
     name: "bbr",
     text: "bbr",
-    document: "draft-ietf-ccwg-bbr §5, without losses, marks, idle restarts and new datagram sizes",
-    source: concat!(
-        include_str!("mod.rs"),
-        include_str!("control.rs"),
-        include_str!("model.rs"),
-        include_str!("state_machine.rs")
-    ),
-    readings: &[
-        BY_INSTANT,
-        WRITES_UNSEEN,
-        Reading {
-            change: "emptied in Startup",
-            section: "draft-ietf-ccwg-bbr §5.5.9",
-            says: "the window of extra_acked becomes ten rounds once the pipe is full",
-            ours: "of which those of Startup are forgotten",
-            status: Status::Told,
-        },
-        Reading {
-            change: "reported pauses",
-            section: "draft-ietf-ccwg-bbr §5.4.1",
-            says: "a packet that leaves with nothing in flight after there was nothing to send restarts from idle",
-            ours: "after more than a probe timeout, which is when adapters report a pause",
-            status: Status::Told,
-        },
-        Reading {
-            change: "pairs of rounds",
-            section: "draft-ietf-ccwg-bbr §5.5.9",
-            says: "extra_acked is the most of the latest ten rounds",
-            ours: "of the latest five pairs of rounds, the one under way among them",
-            status: Status::Told,
-        },
-        Reading {
-            change: "a packet a second",
-            section: "draft-ietf-ccwg-bbr §5.6.2",
-            says: "the pacing rate is the gain times the bandwidth",
-            ours: "a packet a second at least",
-            status: Status::Told,
-        },
-        Reading {
-            change: "at entry",
-            section: "draft-ietf-ccwg-bbr §5.6.4.5",
-            says: "ProbeRTT's window is half of what bandwidth and minimum RTT are then",
-            ours: "of what they were when it began, by the latest round's bandwidth (docs/bbr-draft.md)",
-            status: Status::Told,
-        },
+    document: "draft-ietf-ccwg-bbr §5",
+    source: SOURCE,
+    readings: &[&OF_SAMPLES, &READINGS, &REMEDIES],
+    mutants: MUTANTS,
+    mended: &[
+        ("draft-ietf-ccwg-bbr §2.2", "the window was limited if the ACK at hand found no room"),
+        ("draft-ietf-ccwg-bbr §5.3.4.3", "RTT samples of frames with marks or losses did not count"),
+        ("draft-ietf-ccwg-bbr §5.5.10.2", "an ACK without a sample used up the judgement of a loss"),
+        ("draft-ietf-ccwg-bbr §5.5.10.2", "persistent congestion was no loss to be judged"),
+        ("draft-ietf-ccwg-bbr §5.6.4.2", "BDPMultiple() before an RTT sample was the gain times the initial window"),
     ],
-    mutants: &[
-        ("four rounds", "a plateau is four rounds"),
-        ("no margin", "it paces at the bandwidth, not below it"),
-        ("no aggregation", "extra_acked does not count"),
-        ("limited samples count", "application-limited samples count as others"),
-        ("ACK rate alone", "the interval of a sample is that of the ACKs"),
-        ("flight not begun", "the first packet of a flight keeps the times of the one before"),
-        ("never limited", "no sample is application-limited"),
-        ("delivered when it left", "P.delivered counts the packet"),
-        ("one packet an ACK", "C.delivered grows by a packet an ACK"),
-        ("limited for ever", "the bubble never passes"),
-    ],
-    mended: &[],
-    scope: |action| match action {
-        Action::Round(round) => round.lost.1 == 0 && round.marked == 0 && !round.swapped,
-        Action::Send { .. } | Action::Wait { .. } => true,
-        Action::Ack { skip, ce, .. } => *skip == 0 && *ce == 0,
-        _ => false,
-    },
+    scope: |_| true,
     start: |changes, path| Box::new(Bbr::new(changes, path)),
 };
+
+/// Without the remedies.
+pub(crate) const BY_THE_LETTER: Scheme =
+    Scheme { name: "bbr:profile=draft", text: "bbr:profile=draft", readings: &[&OF_SAMPLES, &READINGS], ..SCHEME };
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
@@ -92,7 +214,7 @@ enum State {
     ProbeRtt,
 }
 
-/// §2.11 BBR.ack_phase.
+/// §2.14 BBR.ack_phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AckPhase {
     Init,
@@ -102,7 +224,7 @@ enum AckPhase {
     ProbeStopping,
 }
 
-/// §2.5 to §2.14, under the draft's names.
+/// §2.5 to §2.16, under the draft's names.
 struct Bbr {
     changes: Changes,
     c: DeliveryRate,
@@ -152,8 +274,20 @@ struct Bbr {
     is_loss_in_round: bool,
     loss_round_delivered: f64,
     loss_round_start: bool,
-    loss_ranges: u32,
+    /// Discontiguous ranges lost in the round trip under way, and in the one that the ACK at hand ended.
+    loss_ranges: [u32; 2],
     last_lost: Option<u64>,
+    /// C.delivered when the recovery period began.
+    recovery_delivered: f64,
+    /// For the reading "judged by the next ACK".
+    is_loss_unhandled: bool,
+    /// For the reading "marks".
+    is_undo_final: bool,
+    /// When the recovery period before the latest began, for the reading "the latest episode".
+    earlier: Option<Time>,
+    /// Bytes in flight before the ACK at hand without what it lets be lost, and whether it found nothing to send.
+    before: f64,
+    app_limited: bool,
     bw_probe_up_acked: f64,
     probe_up_acked_per_inc: f64,
     bw_probe_up_rounds: u32,
@@ -169,12 +303,12 @@ struct Bbr {
     undo_inflight_longterm: f64,
     /// Ours' state after the event at hand, for what is random.
     theirs: Option<f64>,
-    /// Ours counts bandwidths in whole bytes a second, and a comparison is closer; or: a loss while probing is judged per packet in the draft, which ours is not told.
+    /// What ours chose at random does not show.
     undecided: bool,
 }
 
 const INFINITY: f64 = f64::INFINITY;
-/// §2.7 BBR.LossThresh, BBR.Beta and BBR.Headroom.
+/// §2.8 BBR.LossThresh, BBR.Beta and BBR.Headroom.
 const LOSS_THRESH: f64 = 0.02;
 const BETA: f64 = 0.7;
 const HEADROOM: f64 = 0.15;
@@ -232,8 +366,14 @@ impl Bbr {
             is_loss_in_round: false,
             loss_round_delivered: 0.0,
             loss_round_start: false,
-            loss_ranges: 0,
+            loss_ranges: [0; 2],
             last_lost: None,
+            recovery_delivered: 0.0,
+            is_loss_unhandled: false,
+            is_undo_final: false,
+            earlier: None,
+            before: 0.0,
+            app_limited: false,
             bw_probe_up_acked: 0.0,
             probe_up_acked_per_inc: INFINITY,
             bw_probe_up_rounds: 0,
@@ -254,22 +394,15 @@ impl Bbr {
         bbr
     }
 
-    /// §2.1 C.is_cwnd_limited: "True if the connection has fully utilized C.cwnd at any point in the last packet-timed
+    /// §2.2 C.is_cwnd_limited: "True if the connection has fully utilized C.cwnd at any point in the last packet-timed
     /// round trip."
     fn is_cwnd_limited(&self) -> bool {
         self.cwnd_limited[0] || self.cwnd_limited[1]
     }
 
-    /// §2.7 BBR.MinPipeCwnd: "4 * C.SMSS".
+    /// §2.8 BBR.MinPipeCwnd: "4 * C.SMSS".
     fn min_pipe_cwnd(&self) -> f64 {
         4.0 * self.smss
-    }
-
-    /// A comparison that rounding decides ends the history.
-    fn near(&mut self, one: f64, other: f64) {
-        // Ours counts bandwidths in whole bytes a second.
-        let rounding = 2e-4 + 2.0 / self.bw.max(1.0);
-        self.undecided |= one > 0.0 && (one - other).abs() <= rounding * one.abs().min(other.abs());
     }
 
     fn is_in_a_probe_bw_state(&self) -> bool {
@@ -296,18 +429,75 @@ impl Bbr {
     fn handle_lost_packet(&mut self, p: &P) {
         self.note_loss();
         // §5.5.10.2 "if (!BBR.is_bw_probe_sample) return /* not a packet sent while probing bandwidth */".
-        if !self.is_bw_probe_sample {
+        if !self.is_bw_probe_sample || self.is_loss_unhandled {
             return;
         }
-        self.undecided = true;
-        // §5.5.10.2 "RS.tx_in_flight = P.tx_in_flight; RS.lost = C.lost - P.lost; RS.is_app_limited = P.is_app_limited".
+        // §5.5.10.2 "RS.tx_in_flight = P.tx_in_flight /* C.inflight at transmit */", "RS.lost = C.lost - P.lost",
+        // "RS.is_app_limited = P.is_app_limited".
         self.c.rs.tx_in_flight = p.tx_in_flight;
         self.c.rs.lost = self.c.lost - p.lost;
         self.c.rs.is_app_limited = p.is_app_limited;
         if self.is_inflight_too_high() {
+            // §5.5.10.2 "RS.tx_in_flight = InflightAtLoss(P); HandleInflightTooHigh()".
             self.c.rs.tx_in_flight = self.inflight_at_loss(p);
             self.handle_inflight_too_high();
         }
+    }
+
+    /// Packets are lost, or marked: §5.6.4.4 OnEnterFastRecovery(): "SaveCwnd(); SaveStateUponLoss()", unless recovery is
+    /// under way.
+    fn on_congestion(&mut self, sent_at: Time) {
+        if self.period.contains(sent_at) {
+            return;
+        }
+        self.save_state_upon_loss();
+        self.earlier = self.period.start;
+        self.recovery_delivered = self.c.delivered;
+        self.period.enter(self.now);
+    }
+
+    fn on_marks(&mut self, frame: &Frame<'_>) {
+        // §3.7 "the congestion controller response MUST treat any CE marks as congestion."
+        let Some(newest) = frame.acked.last().filter(|_| frame.ce > 0 && self.changes.has("marks")) else { return };
+        self.on_congestion(newest.sent_at);
+        self.note_loss();
+        self.is_undo_final = true;
+    }
+
+    fn on_losses(&mut self, frame: &Frame<'_>) {
+        if let Some(last) = frame.lost.last() {
+            self.on_congestion(last.sent_at);
+            self.is_loss_unhandled = self.changes.has("judged by the next ACK");
+            self.loss_ranges[0] += u32::from(self.changes.has("reports are ranges"));
+        }
+        let lost: Vec<P> = frame.lost.iter().filter_map(|packet| self.c.on_lost(packet)).collect();
+        for p in lost {
+            let adjoins = self.last_lost.is_some_and(|last| last + 1 == p.packet_id);
+            self.loss_ranges[0] += u32::from(!adjoins && !self.changes.has("reports are ranges"));
+            self.last_lost = Some(p.packet_id);
+            self.handle_lost_packet(&p);
+        }
+        if self.period.establishes(frame, &self.changes) {
+            self.on_enter_rto();
+        }
+    }
+
+    /// §5.6.4.4 OnEnterRTO(): "SaveCwnd(); SaveStateUponLoss(); C.cwnd = C.inflight + 1", which "will allow 1 C.SMSS to be
+    /// transmitted".
+    fn on_enter_rto(&mut self) {
+        if self.period.start != Some(self.now) {
+            self.earlier = self.period.start;
+        }
+        self.save_state_upon_loss();
+        self.recovery_delivered = self.c.delivered;
+        self.period.enter(self.now);
+        self.is_loss_unhandled &= !self.changes.has("no loss after a timeout");
+        let window = self.c.inflight + self.smss;
+        self.cwnd = if self.changes.has("four after a timeout") {
+            window.min(self.cwnd).max(self.min_pipe_cwnd())
+        } else {
+            window
+        };
     }
 }
 
@@ -323,66 +513,63 @@ impl Reference for Bbr {
             self.handle_restart_from_idle();
         }
         self.c.on_packet_sent(packet, in_flight);
-        self.cwnd_limited[0] |= in_flight as f64 + self.smss > self.cwnd;
+        let by_acks = self.changes.has("looked at by ACKs");
+        self.cwnd_limited[0] |= !by_acks && in_flight as f64 + self.smss > self.cwnd;
     }
 
     fn on_frame(&mut self, frame: &Frame<'_>) {
         self.now = frame.now;
         self.c.before_ack(frame);
-        let first = self.period.rtt.first_sample.is_none();
         if let Some(sample) = &frame.sample {
+            let first = self.period.rtt.first_sample.is_none();
             self.period.rtt.on_sample(frame.now, sample);
             self.c.min_rtt = Some(self.period.rtt.min);
-        }
-        if let Some(last) = frame.lost.last().filter(|last| !self.period.contains(last.sent_at)) {
-            // §5.6.4.4 OnEnterFastRecovery(): SaveCwnd(), SaveStateUponLoss(); "when a loss recovery episode starts, BBR
-            // saves information about its current state" (§5.5.11).
-            self.save_state_upon_loss();
-            self.period.enter(frame.now);
-            let _ = last;
-        }
-        for packet in frame.lost {
-            if self.last_lost.map(|last| last + 1) != Some(packet.pn) {
-                self.loss_ranges += 1;
-            }
-            self.last_lost = Some(packet.pn);
-            if let Some(p) = self.c.on_lost(packet) {
-                self.handle_lost_packet(&p);
+            if first {
+                // §5.6.2 "it sets an initial pacing rate based on the transport sender implementation's initial congestion
+                // window [...] the initial C.srtt after the first non-zero RTT sample, and the initial pacing_gain".
+                self.init_pacing_rate(self.period.rtt.smoothed);
             }
         }
-        let timeout = self.period.establishes(frame, &self.changes);
-        if timeout {
-            // §5.6.4.4 OnEnterRTO(): SaveCwnd(), SaveStateUponLoss(), "C.cwnd = C.inflight + 1", which "will allow 1
-            // C.SMSS to be transmitted".
-            self.save_state_upon_loss();
-            self.cwnd = self.c.inflight + self.smss;
-        }
-        if frame.acked.is_empty() {
+        self.on_marks(frame);
+        self.on_losses(frame);
+        if self.c.newly_acked(frame).is_empty() {
             return;
         }
-        // §5.2.3 UpdateOnACK(): GenerateRateSample(), UpdateModelAndState(), UpdateControlParameters().
+        // §5.2.3 UpdateOnACK(): "GenerateRateSample(); UpdateModelAndState(); UpdateControlParameters()".
+        self.before = self.c.inflight;
+        self.app_limited = frame.app_limited;
         self.c.on_ack(frame);
-        if self.changes.has("RTT of the newest alone") {
+        if self.changes.has("RTT of the newest") {
             self.c.rs.rtt = frame.sample.map(|sample| sample.latest.secs());
         }
-        if first && self.period.rtt.first_sample.is_some() {
-            // §5.6.2 "it sets an initial pacing rate based on the transport sender implementation's initial congestion
-            // window, the initial C.srtt after the first non-zero RTT sample, and the initial pacing_gain".
-            self.init_pacing_rate(self.period.rtt.smoothed);
+        if self.changes.has("samples of calm frames") && (frame.ce > 0 || !frame.lost.is_empty()) {
+            self.c.rs.rtt = None;
         }
         let recovering = self.period.ongoing;
         self.period.end_with(frame);
-        if recovering && !self.period.ongoing {
-            // §5.6.4.4 "Upon exiting loss recovery ... BBR restores the best-known cwnd value": RestoreCwnd().
+        if recovering && !self.period.ongoing && !self.changes.has("recovery keeps the window") {
+            // §5.6.4.4 "Upon exiting loss recovery [...] BBR restores the best-known cwnd value we had upon entering loss
+            // recovery: RestoreCwnd()".
             self.restore_cwnd();
+        }
+        let judges = self.c.rs.has_data || self.changes.has("judged without a sample");
+        if self.is_loss_unhandled && judges {
+            self.is_loss_unhandled = false;
+            if self.is_bw_probe_sample && self.is_inflight_too_high() {
+                self.handle_inflight_too_high();
+            }
         }
         self.update_model_and_state();
         self.update_control_parameters();
     }
 
-    fn on_spurious_loss(&mut self, now: Time, _newest_sent_at: Time) {
+    fn on_spurious_loss(&mut self, now: Time, newest_sent_at: Time) {
         self.now = now;
-        self.handle_spurious_loss_detection();
+        let is_older =
+            self.earlier.is_some_and(|start| newest_sent_at <= start) && self.changes.has("the latest episode");
+        if !self.is_undo_final && !is_older {
+            self.handle_spurious_loss_detection();
+        }
     }
 
     fn on_idle(&mut self, now: Time, _idle: Span) {
@@ -395,21 +582,30 @@ impl Reference for Bbr {
     fn on_mtu(&mut self, now: Time, bytes: u64) {
         self.now = now;
         self.smss = bytes as f64;
+        let starts = self.c.delivered == 0.0 && self.cwnd == self.initial_cwnd;
+        // §2.2 C.InitialCwnd: "The initial congestion window set by the transport protocol implementation"; RFC 9002 §7.2 "If
+        // the maximum datagram size changes during the connection, the initial congestion window SHOULD be recalculated".
+        self.initial_cwnd = initial_window(self.smss, &self.changes);
+        if starts {
+            self.cwnd = self.initial_cwnd;
+            if self.period.rtt.first_sample.is_none() {
+                self.init_pacing_rate(0.001);
+            }
+        }
     }
 
-    fn take_chances(&mut self, ours: &dyn Fn(&str) -> Option<f64>) {
+    fn follow_random_choices(&mut self, ours: &dyn Fn(&str) -> Option<f64>) {
         self.theirs = ours("state");
     }
 
     fn expected(&self, _now: Time) -> Expected {
         let mbps = |rate: f64| rate * 8e-6;
+        let floor = self.c.delivered > 0.0 && self.changes.has("floor of the new size");
         Expected {
-            cwnd: self.cwnd,
+            cwnd: if floor { self.cwnd.max(self.min_pipe_cwnd()) } else { self.cwnd },
             ssthresh: None,
             pacing: Some(self.pacing_rate * 8.0),
             undecided: self.undecided,
-            // Ours counts bandwidths in whole bytes a second.
-            rounding: 2e-4 + 2.0 / self.bw.max(1.0),
             variables: vec![
                 ("state", f64::from(self.state as u8)),
                 ("round", self.round_count as f64),

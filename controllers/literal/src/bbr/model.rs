@@ -6,7 +6,10 @@ use super::{BETA, Bbr, INFINITY, LOSS_THRESH, State};
 
 /// UpdateWindowedMaxFilter() of samples of `window_length` units of time, this one among them.
 fn update_windowed_max(filter: &mut Vec<(u64, f64)>, value: f64, time: u64, window_length: u64) -> f64 {
-    filter.push((time, value));
+    match filter.last_mut() {
+        Some((at, most)) if *at == time => *most = most.max(value),
+        _ => filter.push((time, value)),
+    }
     filter.retain(|(at, _)| at + 16 > time);
     let recent = filter.iter().filter(|(at, _)| at + window_length > time);
     recent.map(|(_, value)| *value).fold(0.0, f64::max)
@@ -24,6 +27,12 @@ impl Bbr {
             self.rounds_since_probe_up += 1;
             self.cwnd_limited = [false, self.cwnd_limited[0]];
         }
+        let by_acks = self.changes.has("looked at by ACKs");
+        let no_room = !self.app_limited && self.before + self.smss > self.cwnd;
+        self.cwnd_limited[0] |= by_acks && no_room;
+        if self.changes.has("the ACK at hand") {
+            self.cwnd_limited = [no_room, false];
+        }
     }
 
     /// §5.5.1 StartRound(): "BBR.next_round_delivered = C.delivered".
@@ -40,8 +49,14 @@ impl Bbr {
         let limited = rs.is_app_limited && !self.changes.has("limited samples count");
         if rs.delivery_rate > 0.0 && (rs.delivery_rate >= self.max_bw || !limited) {
             let cycles = if self.changes.has("three cycles") { 3 } else { 2 };
-            self.max_bw = update_windowed_max(&mut self.max_bw_filter, rs.delivery_rate, self.cycle_count, cycles);
+            let rate = self.whole(rs.delivery_rate);
+            self.max_bw = update_windowed_max(&mut self.max_bw_filter, rate, self.cycle_count, cycles);
         }
+    }
+
+    /// What filters keep of a value.
+    fn whole(&self, value: f64) -> f64 {
+        if self.changes.has("whole bytes") { value.trunc() } else { value }
     }
 
     /// §5.5.9 UpdateACKAggregation().
@@ -49,7 +64,6 @@ impl Bbr {
         // §5.5.9 "interval = (Now() - BBR.extra_acked_interval_start); expected_delivered = BBR.bw * interval".
         let interval = self.now.since(self.extra_acked_interval_start).secs();
         let mut expected_delivered = self.bw * interval;
-        self.near(self.extra_acked_delivered, expected_delivered);
         // §5.5.9 "Reset interval if ACK rate is below expected rate".
         if self.extra_acked_delivered <= expected_delivered {
             self.extra_acked_delivered = 0.0;
@@ -59,12 +73,12 @@ impl Bbr {
         // §5.5.9 "BBR.extra_acked_delivered += RS.newly_acked; extra = BBR.extra_acked_delivered - expected_delivered;
         // extra = min(extra, C.cwnd)".
         self.extra_acked_delivered += self.c.rs.newly_acked;
-        let extra = (self.extra_acked_delivered - expected_delivered).min(self.cwnd);
+        let extra = self.whole((self.extra_acked_delivered - expected_delivered).min(self.cwnd));
         // §5.5.9 "if (BBR.full_bw_reached) filter_len = BBR.ExtraAckedFilterLen; else filter_len = 1 /* in Startup, just
-        // remember 1 round */": the former is 10 (§2.10).
+        // remember 1 round */": the former is 10 (§2.12).
         let filter_len = if self.full_bw_reached { 10 } else { 1 };
-        if !self.full_bw_reached && self.changes.has("emptied in Startup") {
-            self.extra_acked_filter.retain(|(at, _)| *at == self.round_count);
+        if !self.full_bw_reached && self.round_start && self.changes.has("emptied in Startup") {
+            self.extra_acked_filter.clear();
             self.extra_acked_since = self.round_count;
         }
         self.extra_acked = update_windowed_max(&mut self.extra_acked_filter, extra, self.round_count, filter_len);
@@ -108,22 +122,23 @@ impl Bbr {
     /// §5.5.10.3 UpdateCongestionSignals().
     pub(super) fn update_congestion_signals(&mut self) {
         self.update_max_bw();
+        self.loss_ranges[1] = 0;
         if !self.loss_round_start {
             return;
         }
-        self.check_startup_high_loss();
         self.adapt_lower_bounds_from_congestion();
         self.is_loss_in_round = false;
-        self.loss_ranges = 0;
+        self.loss_ranges = [0, self.loss_ranges[0]];
     }
 
-    /// §5.3.1.3, the three criteria at the end of a round with losses.
-    fn check_startup_high_loss(&mut self) {
+    /// §5.3.1.3 CheckStartupHighLoss(), at the end of a round with losses.
+    pub(super) fn check_startup_high_loss(&mut self) {
         // §5.3.1.3 "The connection has been in fast recovery for at least one full packet-timed round trip"; "The loss
         // rate over the time scale of a single full round trip exceeds BBR.LossThresh (2%)"; "There are at least
         // BBRStartupFullLossCnt=6 discontiguous sequence ranges lost in that round trip."
-        if self.state != State::Startup || !self.period.ongoing || self.loss_ranges < 6 || !self.is_inflight_too_high()
-        {
+        let in_recovery = self.period.ongoing && self.c.rs.prior_delivered >= self.recovery_delivered;
+        let lasts = in_recovery || self.changes.has("a round with losses");
+        if self.state != State::Startup || !lasts || self.loss_ranges[1] < 6 || !self.is_inflight_too_high() {
             return;
         }
         // §5.3.1.3 "First, it sets BBR.undo_state = Startup. Second, it sets BBR.full_bw_reached = true. Then it sets
@@ -136,7 +151,8 @@ impl Bbr {
     /// §5.5.10.3 AdaptLowerBoundsFromCongestion(), InitLowerBounds() and LossLowerBounds().
     fn adapt_lower_bounds_from_congestion(&mut self) {
         // §5.5.10.3 "if (IsProbingBW()) return".
-        if matches!(self.state, State::Startup | State::ProbeBwRefill | State::ProbeBwUp) || !self.is_loss_in_round {
+        let is_probing = matches!(self.state, State::Startup | State::ProbeBwRefill | State::ProbeBwUp);
+        if is_probing || !(self.is_loss_in_round || self.changes.has("every round lowers")) {
             return;
         }
         // §5.5.10.3 "if (BBR.bw_shortterm == Infinity) BBR.bw_shortterm = BBR.max_bw; if (BBR.inflight_shortterm ==
@@ -167,7 +183,8 @@ impl Bbr {
 
     /// §5.5.10.2 IsInflightTooHigh().
     pub(super) fn is_inflight_too_high(&self) -> bool {
-        self.c.rs.lost > self.c.rs.tx_in_flight * LOSS_THRESH
+        let most = if self.changes.has("five per cent") { 0.05 } else { LOSS_THRESH };
+        self.c.rs.lost > self.c.rs.tx_in_flight * most
     }
 
     /// §5.5.10.2 HandleInflightTooHigh().
@@ -194,10 +211,11 @@ impl Bbr {
 
     /// §5.5.10.2 NoteLoss().
     pub(super) fn note_loss(&mut self) {
-        // §5.5.10.2 "if (!BBR.is_loss_in_round) BBR.loss_round_delivered = C.delivered".
+        // §5.5.10.2 "if (!BBR.is_loss_in_round) /* first loss in this round trip? */ BBR.loss_round_delivered = C.delivered;
+        // SaveStateUponLoss()".
         if !self.is_loss_in_round {
             self.loss_round_delivered = self.c.delivered;
-            if self.changes.has("saved every round") {
+            if !self.changes.has("once an episode") {
                 self.save_state_upon_loss();
             }
         }
@@ -207,6 +225,7 @@ impl Bbr {
     /// §5.5.11.1 SaveStateUponLoss().
     pub(super) fn save_state_upon_loss(&mut self) {
         self.save_cwnd();
+        self.is_undo_final = false;
         self.undo_state = None;
         self.undo_bw_shortterm = self.bw_shortterm;
         self.undo_inflight_shortterm = self.inflight_shortterm;
@@ -215,13 +234,19 @@ impl Bbr {
 
     /// §5.5.11.2 HandleSpuriousLossDetection().
     pub(super) fn handle_spurious_loss_detection(&mut self) {
+        // §5.6.4.4 "the flow exits loss recovery [...] because it executes an "undo" event after inferring that a loss recovery
+        // event was spurious."
+        self.period.ongoing = false;
         self.restore_cwnd();
         self.is_loss_in_round = false;
+        self.loss_ranges[0] = 0;
         self.reset_full_bw();
-        // §5.5.11.2 the three bounds are "max(" what they are and what was saved ")".
-        self.bw_shortterm = self.bw_shortterm.max(self.undo_bw_shortterm);
-        self.inflight_shortterm = self.inflight_shortterm.max(self.undo_inflight_shortterm);
-        self.inflight_longterm = self.inflight_longterm.max(self.undo_inflight_longterm);
+        // §5.5.11.2 "BBR.bw_shortterm = max(BBR.bw_shortterm, BBR.undo_bw_shortterm)" and so on.
+        if !self.changes.has("bounds stay") {
+            self.bw_shortterm = self.bw_shortterm.max(self.undo_bw_shortterm);
+            self.inflight_shortterm = self.inflight_shortterm.max(self.undo_inflight_shortterm);
+            self.inflight_longterm = self.inflight_longterm.max(self.undo_inflight_longterm);
+        }
         // §5.5.11.2 "If flow was probing bandwidth, return to that state".
         if self.undo_state == Some(State::Startup) && self.state != State::Startup {
             self.full_bw_reached = false;
@@ -244,7 +269,7 @@ impl Bbr {
             self.probe_rtt_min_stamp.is_some_and(|stamp| self.now > stamp + Span::from_millis(5000));
         if self.probe_rtt_expired && self.state != State::ProbeRtt {
             let latest = if self.bw_latest > 0.0 { self.bw_latest } else { INFINITY };
-            self.probe_rtt_bdp = self.bdp_of(self.bw.min(latest));
+            self.probe_rtt_bdp = self.bdp_multiple(self.bw.min(latest), 1.0);
         }
         // §5.3.4.3 "if (RS.rtt >= 0 && (RS.rtt < BBR.probe_rtt_min_delay || BBR.probe_rtt_expired))".
         if let Some(rtt) = self.c.rs.rtt

@@ -23,7 +23,6 @@ impl Bbr {
         if self.full_bw_now || !self.round_start || self.c.rs.is_app_limited {
             return;
         }
-        self.near(self.c.rs.delivery_rate, self.full_bw * 1.25);
         // §5.3.1.2 "if (RS.delivery_rate >= BBR.full_bw * 1.25) ResetFullBW(); BBR.full_bw = RS.delivery_rate; return".
         if self.c.rs.delivery_rate >= self.full_bw * 1.25 {
             self.reset_full_bw();
@@ -39,6 +38,7 @@ impl Bbr {
 
     /// §5.3.1.1 CheckStartupDone() and §5.3.2 EnterDrain().
     pub(super) fn check_startup_done(&mut self) {
+        self.check_startup_high_loss();
         if self.state == State::Startup && self.full_bw_reached {
             self.state = State::Drain;
             self.drain_start_round = self.round_count;
@@ -49,20 +49,17 @@ impl Bbr {
     pub(super) fn check_drain_done(&mut self) {
         // §5.3.2 "if (BBR.state == Drain && (C.inflight <= Inflight(1.0) || BBR.round_count > BBR.drain_start_round + 3))
         // EnterProbeBW()".
-        if self.state == State::Drain {
-            self.near(self.c.inflight, self.inflight(1.0));
-        }
         let late = self.round_count > self.drain_start_round + 3;
-        if self.state == State::Drain && (self.c.inflight <= self.inflight(1.0) || late) {
+        if self.state == State::Drain && (self.c.inflight <= self.inflight(self.bw, 1.0) || late) {
             self.start_probe_bw_down();
         }
     }
 
-    /// §5.3.3.7 StartProbeBW_DOWN().
+    /// §5.3.3.9 StartProbeBW_DOWN().
     pub(super) fn start_probe_bw_down(&mut self) {
         self.reset_congestion_signals();
         self.probe_up_acked_per_inc = INFINITY;
-        // §5.3.3.6 PickProbeWait(): "random_int_between(0, 1)" rounds and "2 + random_float_between(0.0, 1.0)" seconds;
+        // §5.3.3.8 PickProbeWait(): "random_int_between(0, 1)" rounds and "2 + random_float_between(0.0, 1.0)" seconds;
         // which ours took shows when it probes.
         self.rounds_since_probe_up = 0;
         self.cycle_stamp = self.now;
@@ -71,14 +68,16 @@ impl Bbr {
         self.state = State::ProbeBwDown;
     }
 
-    /// §5.3.3.7 StartProbeBW_CRUISE().
+    /// §5.3.3.9 StartProbeBW_CRUISE().
     fn start_probe_bw_cruise(&mut self) {
         self.state = State::ProbeBwCruise;
     }
 
-    /// §5.3.3.7 StartProbeBW_REFILL().
+    /// §5.3.3.9 StartProbeBW_REFILL().
     pub(super) fn start_probe_bw_refill(&mut self) {
-        self.reset_short_term_model();
+        if !self.changes.has("no refill") {
+            self.reset_short_term_model();
+        }
         self.bw_probe_up_rounds = 0;
         self.bw_probe_up_acked = 0.0;
         self.prev_probe_precautionary = false;
@@ -87,7 +86,7 @@ impl Bbr {
         self.state = State::ProbeBwRefill;
     }
 
-    /// §5.3.3.7 StartProbeBW_UP().
+    /// §5.3.3.9 StartProbeBW_UP().
     fn start_probe_bw_up(&mut self) {
         self.ack_phase = AckPhase::ProbeStarting;
         self.start_round();
@@ -97,14 +96,13 @@ impl Bbr {
         self.raise_inflight_longterm_slope();
     }
 
-    /// §5.3.3.7 UpdateProbeBWCyclePhase().
+    /// §5.3.3.9 UpdateProbeBWCyclePhase().
     pub(super) fn update_probe_bw_cycle_phase(&mut self) {
         if !self.full_bw_reached || self.adapt_long_term_model() || !self.is_in_a_probe_bw_state() {
             return;
         }
         match self.state {
             State::ProbeBwDown => {
-                self.near(self.c.inflight, self.inflight(1.0));
                 if !self.is_time_to_probe_bw() && self.is_time_to_cruise() {
                     self.start_probe_bw_cruise();
                 }
@@ -112,7 +110,7 @@ impl Bbr {
             State::ProbeBwCruise => {
                 self.is_time_to_probe_bw();
             }
-            // §5.3.3.7 "After one round of REFILL, start UP".
+            // §5.3.3.9 "After one round of REFILL, start UP".
             State::ProbeBwRefill if self.round_start => {
                 self.is_bw_probe_sample = true;
                 self.start_probe_bw_up();
@@ -129,15 +127,18 @@ impl Bbr {
         }
     }
 
-    /// §5.3.3.6 IsTimeToProbeBW() and IsRenoCoexistenceProbeTime(). Within what may be random, as ours did.
+    /// §5.3.3.8 IsTimeToProbeBW() and IsRenoCoexistenceProbeTime(). Within what may be random, as ours did.
     fn is_time_to_probe_bw(&mut self) -> bool {
         let elapsed = |bbr: &Bbr, ms| bbr.now > bbr.cycle_stamp + Span::from_millis(ms);
-        // §5.3.3.6 "rounds = min(reno_rounds, 63); return BBR.rounds_since_probe_up >= rounds", where reno_rounds is
-        // TargetInflight(), in packets (§5.3.3.6 "T_reno = min(reno_bdp, T_reno_bound) round trips").
-        let rounds = (self.target_inflight() / self.smss).min(63.0);
-        let surely = elapsed(self, 3000) || self.rounds_since_probe_up as f64 >= rounds;
-        let perhaps = elapsed(self, 2000) || self.rounds_since_probe_up as f64 + 1.0 >= rounds;
+        // §5.3.3.8 "rounds = min(reno_rounds, 63); return BBR.rounds_since_probe_up >= rounds", where reno_rounds is
+        // TargetInflight(), in packets (§5.3.3.8 "T_reno = min(reno_bdp, T_reno_bound) round trips").
+        let rounds = self.target_inflight().min(63.0 * self.smss);
+        let since = self.rounds_since_probe_up as f64;
+        let surely = elapsed(self, 3000) || since * self.smss >= rounds;
+        let perhaps = elapsed(self, 2000) || (since + 1.0) * self.smss >= rounds;
         let theirs = self.theirs == Some(f64::from(State::ProbeBwRefill as u8));
+        // What it took does not show where the same ACK begins ProbeRTT.
+        self.undecided |= perhaps && !surely && self.theirs == Some(f64::from(State::ProbeRtt as u8));
         if surely || (perhaps && theirs) {
             self.start_probe_bw_refill();
             return true;
@@ -145,23 +146,33 @@ impl Bbr {
         false
     }
 
-    /// §5.3.3.6 TargetInflight(): "min(BBR.bdp, C.cwnd)".
+    /// §5.3.3.8 TargetInflight(): "min(BBR.bdp, C.cwnd)".
     pub(super) fn target_inflight(&self) -> f64 {
         self.bdp().min(self.cwnd)
     }
 
-    /// §5.3.3.7 IsTimeToCruise().
+    /// §5.3.3.9 IsTimeToCruise().
     fn is_time_to_cruise(&self) -> bool {
-        self.c.inflight <= self.inflight_with_headroom() && self.c.inflight <= self.inflight(1.0)
+        // §5.3.3.9 "if (C.inflight > InflightWithHeadroom()) return false", "if (C.inflight > Inflight(BBR.max_bw, 1.0)) return
+        // false".
+        let bw = if self.changes.has("bandwidth of before") { self.bw } else { self.max_bw };
+        self.c.inflight <= self.inflight_with_headroom() && self.c.inflight <= self.inflight(bw, 1.0)
     }
 
-    /// §5.3.3.7 IsTimeToGoDown().
+    /// §5.3.3.9 IsTimeToGoDown().
     fn is_time_to_go_down(&mut self) -> bool {
-        if self.prev_probe_too_high && self.c.inflight >= self.inflight_longterm {
+        // §5.3.3.9 "if (BBR.prev_probe_too_high && C.inflight >= BBR.inflight_longterm) BBR.prev_probe_precautionary = true; return
+        // true".
+        let reached = if self.changes.has("before the ACK") {
+            self.before + self.smss > self.inflight_longterm
+        } else {
+            self.c.inflight >= self.inflight_longterm
+        };
+        if self.prev_probe_too_high && reached {
             self.prev_probe_precautionary = true;
             return true;
         }
-        // §5.3.3.7 "if (C.is_cwnd_limited && C.cwnd >= BBR.inflight_longterm) ResetFullBW(); BBR.full_bw =
+        // §5.3.3.9 "if (C.is_cwnd_limited && C.cwnd >= BBR.inflight_longterm) ResetFullBW(); BBR.full_bw =
         // RS.delivery_rate".
         if self.is_cwnd_limited() && self.cwnd >= self.inflight_longterm {
             self.reset_full_bw();
@@ -171,23 +182,26 @@ impl Bbr {
         self.full_bw_now
     }
 
-    /// §5.3.3.7 InflightWithHeadroom().
+    /// §5.3.3.9 InflightWithHeadroom().
     pub(super) fn inflight_with_headroom(&self) -> f64 {
         if self.inflight_longterm == INFINITY {
             return INFINITY;
+        }
+        if self.changes.has("no headroom") {
+            return self.inflight_longterm;
         }
         let headroom = self.smss.max(HEADROOM * self.inflight_longterm);
         (self.inflight_longterm - headroom).max(self.min_pipe_cwnd())
     }
 
-    /// §5.3.3.7 RaiseInflightLongtermSlope().
+    /// §5.3.3.9 RaiseInflightLongtermSlope().
     fn raise_inflight_longterm_slope(&mut self) {
         let growth_this_round = f64::from(1u32 << self.bw_probe_up_rounds);
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(30);
         self.probe_up_acked_per_inc = (self.cwnd / growth_this_round).max(self.smss);
     }
 
-    /// §5.3.3.7 ProbeInflightLongtermUpward().
+    /// §5.3.3.9 ProbeInflightLongtermUpward().
     fn probe_inflight_longterm_upward(&mut self) {
         if !self.is_cwnd_limited() || self.cwnd < self.inflight_longterm {
             return;
@@ -203,7 +217,7 @@ impl Bbr {
         }
     }
 
-    /// §5.3.3.7 AdaptLongTermModel().
+    /// §5.3.3.9 AdaptLongTermModel().
     fn adapt_long_term_model(&mut self) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.round_start {
             self.ack_phase = AckPhase::ProbeFeedback;
@@ -211,17 +225,17 @@ impl Bbr {
         if self.ack_phase == AckPhase::ProbeStopping && self.round_start {
             self.is_bw_probe_sample = false;
             self.ack_phase = AckPhase::Init;
-            // §5.3.3.7 "if (IsInAProbeBWState() && !RS.is_app_limited) AdvanceMaxBwFilter()": BBR.cycle_count++.
+            // §5.3.3.9 "if (IsInAProbeBWState() && !RS.is_app_limited) AdvanceMaxBwFilter()": BBR.cycle_count++.
             if self.is_in_a_probe_bw_state() && !self.c.rs.is_app_limited {
                 self.cycle_count += 1;
             }
-            // §5.3.3.7 "Precautionary Bandwidth Probing: Acceleration".
+            // §5.3.3.9 "Precautionary Bandwidth Probing: Acceleration".
             if self.is_in_a_probe_bw_state() && self.prev_probe_precautionary && !self.prev_probe_too_high {
                 self.start_probe_bw_refill();
                 return true;
             }
         }
-        // §5.3.3.7 "if (!IsInflightTooHigh()) /* Loss rate is safe. Adjust upper bounds upward. */".
+        // §5.3.3.9 "if (!IsInflightTooHigh()) /* Loss rate is safe. Adjust upper bounds upward. */".
         if !self.is_inflight_too_high() && self.inflight_longterm != INFINITY {
             self.inflight_longterm = self.inflight_longterm.max(self.c.rs.tx_in_flight);
             if self.state == State::ProbeBwUp {
@@ -234,8 +248,14 @@ impl Bbr {
     /// §5.3.4.3 CheckProbeRTT() and EnterProbeRTT().
     pub(super) fn check_probe_rtt(&mut self) {
         if self.state != State::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
-            self.state = State::ProbeRtt;
-            self.save_cwnd();
+            // §5.3.4.3 "EnterProbeRTT(); SaveCwnd()".
+            if self.changes.has("saved before ProbeRTT") {
+                self.save_cwnd();
+                self.state = State::ProbeRtt;
+            } else {
+                self.state = State::ProbeRtt;
+                self.save_cwnd();
+            }
             self.probe_rtt_done_stamp = None;
             self.ack_phase = AckPhase::ProbeStopping;
             self.start_round();
@@ -253,7 +273,7 @@ impl Bbr {
     fn handle_probe_rtt(&mut self) {
         // §5.3.4.3 "Ignore low rate samples during ProbeRTT: MarkConnectionAppLimited()".
         if !self.changes.has("samples of ProbeRTT") {
-            self.c.mark_app_limited();
+            self.c.mark_probe_rtt_limited();
         }
         if self.probe_rtt_done_stamp.is_none() && self.c.inflight <= self.probe_rtt_cwnd() {
             // §5.3.4.3 "BBR.probe_rtt_done_stamp = Now() + BBR.ProbeRTTDuration", 200 ms.

@@ -62,7 +62,7 @@ impl State {
     /// `Inflight`, §5.6.4.2, at bandwidth `bw`.
     #[inline]
     pub(super) fn inflight(&self, params: &Params, bw: f64, gain: f64) -> f64 {
-        self.quantization_budget(gain * self.bdp_multiple(params, bw))
+        self.quantization_budget(self.bdp_multiple(params, bw, gain))
     }
 
     /// `InflightWithHeadroom`, §5.3.3.9.
@@ -77,8 +77,10 @@ impl State {
 
     /// `ProbeRTTCwnd`, §5.6.4.5.
     pub(super) fn probe_rtt_cwnd(&self, params: &Params) -> f64 {
-        let bdp = if params.probe_rtt_at_entry { self.probe_rtt_bdp } else { self.bdp_multiple(params, self.bw) };
-        (params.probe_rtt_cwnd_gain * bdp).max(self.min_pipe_cwnd())
+        let gain = params.probe_rtt_cwnd_gain;
+        let at_entry = params.probe_rtt_at_entry;
+        let volume = if at_entry { gain * self.probe_rtt_bdp } else { self.bdp_multiple(params, self.bw, gain) };
+        volume.max(self.min_pipe_cwnd())
     }
 
     /// `SaveCwnd`, §5.6.4.4.
@@ -96,7 +98,7 @@ impl State {
     #[inline]
     pub(super) fn set_cwnd(&mut self, params: &Params, ack: &Ack<'_>) {
         let (_, gain) = self.gains(params);
-        let most = self.quantization_budget(gain * self.bdp_multiple(params, self.bw) + self.extra_acked);
+        let most = self.quantization_budget(self.bdp_multiple(params, self.bw, gain) + self.extra_acked);
         if self.full_bw_reached {
             self.cwnd = (self.cwnd + ack.newly_acked).min(most);
         } else if self.cwnd < most || (self.delivered as f64) < initial_cwnd(params, self.mtu) {
@@ -151,7 +153,7 @@ impl State {
         if self.min_rtt != super::state::NO_RTT {
             visit("min_rtt_ms", self.min_rtt.millis());
         }
-        visit("bdp", self.bdp_multiple(params, self.bw) / self.mtu);
+        visit("bdp", self.bdp_multiple(params, self.bw, 1.0) / self.mtu);
         visit("inflight_longterm", self.inflight_longterm / self.mtu);
         visit("inflight_shortterm", self.inflight_shortterm / self.mtu);
         visit("extra_acked", self.extra_acked / self.mtu);

@@ -113,17 +113,17 @@ impl State {
             self.extra_acked_filter.update(self.round_count, EXTRA_ACKED_FILTER_LEN, extra as i64) as f64;
     }
 
-    /// `BDPMultiple`, §5.6.4.2, of gain 1 at bandwidth `bw`, bytes; the initial window before an RTT sample.
+    /// `BDPMultiple`, §5.6.4.2, at bandwidth `bw`, bytes; the initial window before an RTT sample.
     #[inline]
-    pub(super) fn bdp_multiple(&self, params: &Params, bw: f64) -> f64 {
+    pub(super) fn bdp_multiple(&self, params: &Params, bw: f64, gain: f64) -> f64 {
         if self.min_rtt == NO_RTT {
             return super::state::initial_cwnd(params, self.mtu);
         }
-        bw * self.min_rtt.secs()
+        gain * (bw * self.min_rtt.secs())
     }
 
     /// `TargetInflight`, §5.3.3.8.3.
     pub(super) fn target_inflight(&self, params: &Params) -> f64 {
-        self.bdp_multiple(params, self.bw).min(self.cwnd)
+        self.bdp_multiple(params, self.bw, 1.0).min(self.cwnd)
     }
 }

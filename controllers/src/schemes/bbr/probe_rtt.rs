@@ -30,7 +30,7 @@ impl State {
     #[cold]
     fn bdp_before_probe_rtt(&self, params: &Params) -> f64 {
         let latest = if self.bw_latest > 0.0 { self.bw_latest } else { f64::INFINITY };
-        self.bdp_multiple(params, self.bw.min(latest))
+        self.bdp_multiple(params, self.bw.min(latest), 1.0)
     }
 
     /// `CheckProbeRTT`, §5.3.4.3.

@@ -57,7 +57,7 @@ impl State {
         if self.loss_events_in_round >= STARTUP_FULL_LOSS_CNT && is_inflight_too_high(params, ack) {
             self.undo_state = Some(BbrState::Startup);
             self.full_bw_reached = true;
-            self.inflight_longterm = self.bdp_multiple(params, self.bw).max(self.inflight_latest);
+            self.inflight_longterm = self.bdp_multiple(params, self.bw, 1.0).max(self.inflight_latest);
         }
     }
 

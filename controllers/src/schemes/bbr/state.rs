@@ -155,9 +155,9 @@ pub(super) fn datagram(mtu: u32) -> f64 {
     f64::from(mtu.clamp(1, 65_527))
 }
 
-/// `InitialCwnd`, bytes (`RFC 9002 §7.2`).
+/// `InitialCwnd`, whole bytes (`RFC 9002 §7.2`).
 pub(super) fn initial_cwnd(params: &Params, mtu: f64) -> f64 {
-    initial_window(params.iw.min(params.max_window), mtu) * mtu
+    libm::round(initial_window(params.iw.min(params.max_window), mtu) * mtu)
 }
 
 impl State {
