@@ -2,12 +2,16 @@
 
 use windlass_controllers::{Path, Span, Time};
 
-use crate::recovery::{BYTES_KEPT, OF_RENOS_GROWTH, OF_RENOS_WINDOW, REDUCED_AGAIN, TEN_DATAGRAMS};
+use crate::recovery::{
+    BYTES_KEPT, OF_RENOS_GROWTH, OF_RENOS_WINDOW, REDUCED_AGAIN, TEN_DATAGRAMS, TWO_AFTER_A_TIMEOUT,
+};
 use crate::reno::Reno;
 use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status};
 
-/// Readings of both that keep a fraction of marks.
-pub(crate) const FURTHER_AFTER_A_MARK: Reading = Reading {
+/// Readings of all that keep a fraction of marks.
+pub(crate) const OF_FRACTIONS: [Reading; 4] = [PACKETS, ROUNDS_BY_TIME, COUNTED_TO_THE_NEXT, CLEARED];
+
+const FURTHER_AFTER_A_MARK: Reading = Reading {
     change: "further after a mark",
     section: "RFC 8257 §3.5",
     says: "the window is reduced once for a window of data",
@@ -42,13 +46,6 @@ const AT_THE_MARK: Reading = Reading {
     ours: "the first mark of a window does, as the response of RFC 3168 that step 9 replaces",
     status: Status::Documented,
 };
-const TWO_AFTER_A_TIMEOUT: Reading = Reading {
-    change: "two after a timeout",
-    section: "RFC 8257 §3.5",
-    says: "a timeout leaves one segment at most",
-    ours: "persistent congestion leaves two, as RFC 9002 §7.6.2",
-    status: Status::Documented,
-};
 const CLEARED: Reading = Reading {
     change: "cleared",
     section: "RFC 8257 §3.3",
@@ -65,15 +62,8 @@ pub(crate) const SCHEME: Scheme = Scheme {
     readings: &[
         &OF_RENOS_WINDOW,
         &OF_RENOS_GROWTH,
-        &[
-            PACKETS,
-            ROUNDS_BY_TIME,
-            COUNTED_TO_THE_NEXT,
-            AT_THE_MARK,
-            FURTHER_AFTER_A_MARK,
-            TWO_AFTER_A_TIMEOUT,
-            CLEARED,
-        ],
+        &OF_FRACTIONS,
+        &[AT_THE_MARK, FURTHER_AFTER_A_MARK, TWO_AFTER_A_TIMEOUT],
     ],
     mutants: &[
         REDUCED_AGAIN,
@@ -134,6 +124,11 @@ impl Fraction {
 
     /// §3.3 "The congestion estimator on the sender MUST process acceptable ACKs as follows"; whether a window ended.
     pub fn observe(&mut self, frame: &Frame<'_>) -> bool {
+        self.observe_at(frame, Span::ZERO, 1.0)
+    }
+
+    /// As [`observe`](Fraction::observe), for windows of `least` at least and so much of the gain.
+    pub fn observe_at(&mut self, frame: &Frame<'_>, least: Span, gain: f64) -> bool {
         let Some(newest) = frame.acked.last() else { return false };
         let bytes: f64 = frame.acked.iter().map(|packet| packet.bytes as f64).sum();
         let packets = frame.acked.len() as f64;
@@ -146,29 +141,35 @@ impl Fraction {
         if !counts_next {
             self.count(counted);
         }
-        let ended = self.end_window(frame, newest, counts_next);
+        let ended = self.end_window(frame, newest, (least, gain), counts_next);
         if counts_next {
             self.count(counted);
         }
         ended
     }
 
-    fn count(&mut self, (acked, marked): (f64, f64)) {
+    pub fn count(&mut self, (acked, marked): (f64, f64)) {
         self.bytes_acked += acked;
         self.bytes_marked += marked;
     }
 
-    fn end_window(&mut self, frame: &Frame<'_>, newest: &Packet, counts_next: bool) -> bool {
+    fn end_window(
+        &mut self,
+        frame: &Frame<'_>,
+        newest: &Packet,
+        (least, gain): (Span, f64),
+        counts_next: bool,
+    ) -> bool {
         // §3.3 "If the acknowledgment number is less than or equal to DCTCP.WindowEnd, stop processing. Otherwise, the
         // end of the observation window has been reached".
         let ends =
             if self.changes.has("rounds by time") { newest.sent_at > self.since } else { newest.pn >= self.window_end };
-        if !ends && !self.changes.has("every ACK") {
+        if (!ends || frame.now.since(self.since) < least) && !self.changes.has("every ACK") {
             return false;
         }
         // §3.3 "M = DCTCP.BytesMarked / DCTCP.BytesAcked", "DCTCP.Alpha = DCTCP.Alpha * (1 - g) + g * M"; "The selection of g
         // is left to the implementation"; §4.2 "A fixed estimation gain of 1/16 is used in some implementations."
-        let g = if self.changes.has("eighth") { 1.0 / 8.0 } else { 1.0 / 16.0 };
+        let g = gain * if self.changes.has("eighth") { 1.0 / 8.0 } else { 1.0 / 16.0 };
         let m = if self.bytes_acked > 0.0 { self.bytes_marked / self.bytes_acked } else { 0.0 };
         let counted = self.bytes_acked > 0.0 || !counts_next;
         if counted && (m > 0.0 || !self.changes.has("windows of marks")) {

@@ -113,20 +113,36 @@ fn actions() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// Rounds in which nothing else happens, mostly.
-fn calm_actions() -> impl Strategy<Value = Action> {
-    let calm = (1u8..=2, prop_oneof![4 => Just(50_000u32), 1 => 30_000u32..60_000]).prop_map(|(stretch, rtt_us)| {
+/// Rounds of so many microseconds in which nothing happens but `marks`, in all but one of so many.
+fn calm_actions(most_us: u32, one_of: u32, marks: impl Strategy<Value = u8>) -> impl Strategy<Value = Action> {
+    let rtt = prop_oneof![4 => Just(most_us), 1 => most_us * 3 / 5..most_us * 6 / 5];
+    let calm = (1u8..=2, rtt, marks).prop_map(|(stretch, rtt_us, marked)| {
         let sends = 64;
-        Action::Round(Round { rtt_us, ack_delay_us: 0, stretch, lost: (0, 0, 1), marked: 0, swapped: false, sends })
+        Action::Round(Round { rtt_us, ack_delay_us: 0, stretch, lost: (0, 0, 1), marked, swapped: false, sends })
     });
-    prop_oneof![20 => calm, 1 => actions()]
+    prop_oneof![one_of - 1 => calm, 1 => actions()]
+}
+
+/// Rounds, spells in which a packet leaves every second or two and most are lost, and waits after one that overtook others.
+fn sparse_actions() -> impl Strategy<Value = Action> {
+    let sparse =
+        (3u8..8, 500u16..2000).prop_map(|(packets, gap_ms)| Action::Persistent { packets, gap_ms, halved: false });
+    prop_oneof![
+        4 => calm_actions(50_000, 11, Just(0u8)),
+        1 => sparse,
+        1 => (0u32..400).prop_map(|ms| Action::Idle { ms }),
+        1 => (1u8..4).prop_map(|skip| Action::Ack { skip, packets: 1, ce: 0 }),
+        1 => (5_000u16..12_000).prop_map(|ms| Action::Wait { ms }),
+    ]
 }
 
 /// Histories of up to `most` actions.
 pub fn histories(most: usize) -> impl Strategy<Value = History> {
     let actions = prop_oneof![
-        2 => prop::collection::vec(actions(), 1..=most),
-        1 => prop::collection::vec(calm_actions(), 1..=most),
+        5 => prop::collection::vec(actions(), 1..=most),
+        2 => prop::collection::vec(calm_actions(50_000, 21, Just(0u8)), 1..=most),
+        1 => prop::collection::vec(sparse_actions(), 1..=most),
+        1 => prop::collection::vec(calm_actions(10_000, 6, prop_oneof![2 => Just(0u8), 1 => any::<u8>()]), 1..=most),
     ];
     let service = prop_oneof![2 => Just(0u16), 1 => Just(500u16), 1 => 0u16..2000];
     (prop_oneof![Just(1200u16), Just(1000u16), 1000u16..9000], service, actions)

@@ -2,7 +2,7 @@
 
 use windlass_controllers::{Path, Span, Time};
 
-use crate::recovery::{BYTES_KEPT, OF_RENOS_WINDOW};
+use crate::recovery::{BYTES_KEPT, OF_RENOS_WINDOW, TWO_AFTER_A_TIMEOUT};
 use crate::reno::Reno;
 use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status};
 
@@ -30,14 +30,6 @@ const A_MINUTE_A_SAMPLE: Reading = Reading {
     ours: "the first sample after any pause drops one minute, as the listing has it",
     status: Status::Documented,
 };
-const TWO_AFTER_A_TIMEOUT: Reading = Reading {
-    change: "two after a timeout",
-    section: "RFC 6817 §2.4.2",
-    says: "one packet after a congestion timeout",
-    ours: "two after persistent congestion, as RFC 9002 §7.6.2",
-    status: Status::Documented,
-};
-
 const NOTHING_LOST_WHILE_LIMITED: Reading = Reading {
     change: "nothing lost while limited",
     section: "RFC 6817 §2.4.2",

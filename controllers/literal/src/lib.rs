@@ -15,6 +15,7 @@ mod hystart;
 mod ledbat;
 mod ledbat_plus_plus;
 mod past;
+mod prague;
 mod recovery;
 mod reno;
 mod sender;
@@ -30,6 +31,7 @@ pub const SCHEMES: &[Scheme] = &[
     reno::SCHEME,
     cubic::SCHEME,
     dctcp::SCHEME,
+    prague::SCHEME,
     ledbat::SCHEME,
     ledbat_plus_plus::SCHEME,
     bbr::SCHEME,

@@ -48,6 +48,15 @@ pub(crate) const THRESHOLD_FLOOR: Reading = Reading {
     status: Status::Documented,
 };
 
+/// Of those whose document ends a timeout with one packet.
+pub(crate) const TWO_AFTER_A_TIMEOUT: Reading = Reading {
+    change: "two after a timeout",
+    section: "RFC 6817 §2.4.2, RFC 8257 §3.5",
+    says: "a timeout leaves one packet",
+    ours: "persistent congestion leaves two, as RFC 9002 §7.6.2",
+    status: Status::Documented,
+};
+
 /// Differences there were of all window schemes, and the changes that make them mutants.
 pub(crate) const MENDED: [(&str, &str); 4] = [
     ("RFC 9002 §B.5", "an ACK that crossed the threshold was all slow start"),

@@ -6,7 +6,7 @@ use crate::recovery::{
     BYTES_KEPT, MENDED, OF_RENOS_GROWTH, OF_RENOS_WINDOW, Period, REDUCED_AGAIN, TEN_DATAGRAMS, initial_window,
     one_step,
 };
-use crate::{Changes, Expected, Frame, Reference, Scheme, close};
+use crate::{Changes, Expected, Frame, Packet, Reference, Scheme, close};
 
 pub(crate) const SCHEME: Scheme = Scheme {
     name: "reno",
@@ -49,7 +49,7 @@ pub(crate) struct Reno {
     has_feedback: bool,
     in_flight: f64,
     /// Whether the window has grown since it was set to the threshold.
-    grown: bool,
+    pub grown: bool,
 }
 
 /// What a response took, for the reading "undo".
@@ -177,20 +177,37 @@ impl Reno {
         losses
     }
 
-    /// The bytes of a frame grow the window.
-    pub fn grow(&mut self, frame: &Frame<'_>) {
+    /// Packets of a frame that grow the window.
+    pub fn growing<'a>(&'a self, frame: &'a Frame<'_>) -> impl Iterator<Item = &'a Packet> {
         // §B.5 "Do not increase congestion_window if application limited or flow control limited."
         let grows = frame.acked.iter().filter(|_| !frame.app_limited || self.changes.has("limited growth"));
         // §B.5 "Do not increase congestion window in recovery period."
-        let mut grows: Vec<f64> = grows
-            .filter(|packet| !self.in_congestion_recovery(packet.sent_at) || self.changes.has("recovery growth"))
-            .map(|packet| if self.changes.has("whole packets") { self.max_datagram_size } else { packet.bytes as f64 })
-            .collect();
+        grows.filter(|packet| !self.in_congestion_recovery(packet.sent_at) || self.changes.has("recovery growth"))
+    }
+
+    /// The bytes of a frame grow the window.
+    pub fn grow(&mut self, frame: &Frame<'_>) {
+        let size = |packet: &Packet| {
+            if self.changes.has("whole packets") { self.max_datagram_size } else { packet.bytes as f64 }
+        };
+        let bytes: Vec<f64> = self.growing(frame).map(size).collect();
+        self.grow_by(&bytes, 1.0, self.max_datagram_size);
+        // §7.3.2 "A recovery period ends and the sender enters congestion avoidance when a packet sent during the
+        // recovery period is acknowledged."
+        if frame.acked.iter().any(|packet| !self.in_congestion_recovery(packet.sent_at)) {
+            self.period.ongoing = false;
+        }
+    }
+
+    /// Each packet of so many bytes, of which a `part` counts, grows the window; by `increase` a window in avoidance.
+    pub fn grow_by(&mut self, bytes: &[f64], part: f64, increase: f64) {
+        let mut grows = bytes.to_vec();
         if self.changes.has("one step") {
-            let below = self.ssthresh - self.congestion_window;
-            grows = one_step(grows.iter().sum(), below, self.max_datagram_size).collect();
+            let below = (self.ssthresh - self.congestion_window) / part;
+            grows = one_step(bytes.iter().sum(), below, self.max_datagram_size).collect();
         }
         for acked in grows {
+            let acked = acked * part;
             self.grown |= acked > 0.0;
             if self.congestion_window < self.ssthresh {
                 // §7.3.1 "the congestion window increases by the number of bytes acknowledged when each acknowledgment
@@ -198,16 +215,11 @@ impl Reno {
                 self.congestion_window += acked;
             } else {
                 // §B.5 "congestion_window += max_datagram_size * acked_packet.sent_bytes / congestion_window".
-                self.congestion_window += self.max_datagram_size * acked / self.congestion_window;
+                self.congestion_window += increase * acked / self.congestion_window;
                 if self.changes.has("rounded") {
                     self.congestion_window = self.congestion_window.floor();
                 }
             }
-        }
-        // §7.3.2 "A recovery period ends and the sender enters congestion avoidance when a packet sent during the
-        // recovery period is acknowledged."
-        if frame.acked.iter().any(|packet| !self.in_congestion_recovery(packet.sent_at)) {
-            self.period.ongoing = false;
         }
     }
 }

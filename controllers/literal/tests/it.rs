@@ -9,6 +9,9 @@ use windlass_literal::{Changes, Difference, History, Reading, SCHEMES, Scheme, S
 /// Actions of a history at most.
 const ACTIONS: usize = 40;
 
+/// Histories at most in which a change has to show.
+const MANY: u32 = 60_000;
+
 /// Histories of each scheme: `WINDLASS_LITERAL_HISTORIES`, or as many as take a few seconds.
 fn how_many() -> u32 {
     std::env::var("WINDLASS_LITERAL_HISTORIES").map_or(2000, |text| text.parse().expect("a number of histories"))
@@ -74,7 +77,7 @@ fn every_reading_makes_a_difference() {
     let mut gone = Vec::new();
     for scheme in chosen() {
         for reading in scheme.readings() {
-            if !differs(scheme, &scheme.changes().without(reading.change), 20_000) {
+            if !differs(scheme, &scheme.changes().without(reading.change), MANY) {
                 gone.push((scheme.name, reading.change));
             }
         }
@@ -87,7 +90,7 @@ fn every_mutant_is_caught() {
     let mut missed = Vec::new();
     for scheme in chosen() {
         for (mutant, what) in scheme.mutants {
-            if !differs(scheme, &scheme.changes().with(mutant), 20_000) {
+            if !differs(scheme, &scheme.changes().with(mutant), MANY) {
                 missed.push((scheme.name, mutant, what));
             }
         }

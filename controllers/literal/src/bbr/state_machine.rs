@@ -103,7 +103,8 @@ impl Bbr {
         }
         match self.state {
             State::ProbeBwDown => {
-                if !self.is_time_to_probe_bw() && self.is_time_to_cruise() {
+                let decided = self.is_time_to_probe_bw();
+                if !decided && self.is_time_to_cruise() {
                     self.start_probe_bw_cruise();
                 }
             }
