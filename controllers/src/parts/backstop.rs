@@ -60,6 +60,12 @@ pub struct Backstop {
     responded: Time,
     /// When the response before that was.
     earlier: Time,
+    /// Packets by which the latest response's losses exceeded what it takes; as few may prove spurious.
+    over: f64,
+    /// When the first loss of the latest loss episode was found: packets lost that left before.
+    episode: Time,
+    /// Packets of it that were counted and have not proved spurious.
+    episode_lost: u32,
     /// A mark came since the latest loss: what answers that loss is final.
     marked: bool,
     /// Datagram size the bound is in, bytes.
@@ -78,6 +84,9 @@ impl Default for Backstop {
             since: Time::ZERO,
             responded: Time::ZERO,
             earlier: Time::ZERO,
+            over: 0.0,
+            episode: Time::ZERO,
+            episode_lost: 0,
             marked: false,
             mtu: 0.0,
         }
@@ -89,11 +98,22 @@ impl Backstop {
     /// would have, were it not lower already.
     #[inline]
     pub fn on_event(&mut self, settings: &Settings, base: &Base, window: &mut Window, event: &Event) -> bool {
+        let lowered = self.judge(settings, base.min_window, window.mtu, event);
+        if lowered {
+            self.reduce(base, window, event.now);
+        }
+        lowered
+    }
+
+    /// As [`on_event`](Self::on_event) for a scheme without a [`Window`], of which `least` packets of `mtu` bytes may
+    /// be in flight whatever is lost. Returns whether [`bound`](Self::bound) has just now been lowered.
+    #[inline]
+    pub fn judge(&mut self, settings: &Settings, least: f64, mtu: f64, event: &Event) -> bool {
         match &event.kind {
             EventKind::PacketsAcked(acked) => {
                 self.acked = self.acked.saturating_add(acked.packets);
                 acked.newest_sent_at >= self.since
-                    && self.end_round(settings, base, window, event.now, acked.newest_sent_at)
+                    && self.end_round(settings, (least, mtu), event.now, acked.newest_sent_at)
             }
             _ => {
                 if settings.loss_bound > 0.0 {
@@ -116,17 +136,15 @@ impl Backstop {
     fn on_rare_event(&mut self, event: &Event) {
         match &event.kind {
             EventKind::PacketsLost(lost) if lost.newest_sent_at > self.responded || self.responded == Time::ZERO => {
+                if self.episode_lost == 0 || lost.newest_sent_at > self.episode {
+                    (self.episode, self.episode_lost) = (event.now, 0);
+                }
+                self.episode_lost = self.episode_lost.saturating_add(lost.packets);
                 self.lost = self.lost.saturating_add(lost.packets);
                 self.marked = false;
             }
             EventKind::PacketsLost(_) => self.marked = false,
-            // The losses were none; what answered them is taken back with the window.
-            EventKind::SpuriousLoss(spurious) => {
-                (self.lost, self.excess) = (0, 0.0);
-                if spurious.newest_sent_at > self.earlier || self.earlier == Time::ZERO {
-                    self.bound = self.bound.max(self.before);
-                }
-            }
+            EventKind::SpuriousLoss(spurious) => self.take_back(spurious.newest_sent_at),
             EventKind::PersistentCongestion(_) | EventKind::IdleRestart(_) => self.begin(event.now),
             // Windows keep their bytes.
             EventKind::MtuUpdated(mtu) if self.is_bounding() => {
@@ -145,6 +163,22 @@ impl Backstop {
         }
     }
 
+    /// The losses of the latest episode, the newest of packets sent at `sent_at`, were none: they are not counted, and a
+    /// response that would not have been without them is taken back.
+    fn take_back(&mut self, sent_at: Time) {
+        let spurious = core::mem::take(&mut self.episode_lost);
+        let under_way = spurious.min(self.lost);
+        self.lost -= under_way;
+        if sent_at > self.responded || self.responded == Time::ZERO {
+            self.excess = (self.excess - f64::from(spurious - under_way)).max(0.0);
+        } else if sent_at > self.earlier || self.earlier == Time::ZERO {
+            self.over -= f64::from(spurious);
+            if self.over <= 0.0 {
+                self.bound = self.bound.max(self.before);
+            }
+        }
+    }
+
     fn begin(&mut self, now: Time) {
         self.since = now;
         (self.acked, self.lost) = (0, 0);
@@ -152,7 +186,7 @@ impl Backstop {
 
     /// A round trip is over, by the ACK of a packet sent at `sent_at`.
     #[cold]
-    fn end_round(&mut self, settings: &Settings, base: &Base, window: &mut Window, now: Time, sent_at: Time) -> bool {
+    fn end_round(&mut self, settings: &Settings, (least, mtu): (f64, f64), now: Time, sent_at: Time) -> bool {
         if settings.loss_bound <= 0.0 {
             self.since = Time(u64::MAX);
             return false;
@@ -162,8 +196,11 @@ impl Backstop {
         self.begin(now);
         let beyond = lost - settings.loss_bound * flight;
         self.excess = (self.excess + beyond).max(0.0);
-        if self.excess > if self.is_bounding() { EXCESS_BOUND } else { EXCESS } {
-            self.respond(base, window, now, flight, acked);
+        let over = self.excess - if self.is_bounding() { EXCESS_BOUND } else { EXCESS };
+        if over > 0.0 {
+            self.over = over;
+            self.lower((0.5 * flight).min(acked).max(least), 2.0 * flight, now);
+            self.mtu = mtu;
             return true;
         }
         if beyond <= 0.0 && sent_at > self.responded {
@@ -175,20 +212,28 @@ impl Backstop {
         false
     }
 
-    fn respond(&mut self, base: &Base, window: &mut Window, now: Time, flight: f64, acked: f64) {
-        self.before = self.bound;
-        self.bound = (0.5 * flight).min(acked).max(base.min_window);
-        self.lifted_at = 2.0 * flight;
+    fn lower(&mut self, bound: f64, lifted_at: f64, now: Time) {
+        self.before = if self.marked { bound } else { self.bound };
+        (self.bound, self.lifted_at) = (bound, lifted_at);
         self.excess = 0.0;
-        self.mtu = window.mtu;
         (self.earlier, self.responded) = (self.responded, now);
+    }
+
+    #[cold]
+    fn reduce(&self, base: &Base, window: &mut Window, now: Time) {
         if window.cwnd > self.bound {
             window.reduce(base, now, Reduction { cwnd: self.bound, ssthresh: self.bound.min(window.ssthresh) });
         }
         if self.marked {
-            self.before = self.bound;
             window.discard_undo();
         }
+    }
+
+    /// Largest window, packets; infinite where losses bound nothing.
+    #[must_use]
+    #[inline]
+    pub fn bound(&self) -> f64 {
+        self.bound
     }
 
     /// Whether losses bound the window.

@@ -15,6 +15,7 @@
 
 use crate::decision::Decision;
 use crate::event::RttSample;
+use crate::parts::base::Base;
 use crate::{Event, EventKind, Span, Time, parameters};
 
 parameters! {
@@ -35,9 +36,6 @@ const STEADY: i64 = 3;
 /// Part of what the path carries that is in flight while the queue is emptied
 /// (`draft-ietf-ccwg-bbr-06 §5.3.4`).
 const DRAINED: f64 = 0.5;
-
-/// Packets in flight at least (`RFC 9002 §7.2`).
-const LEAST: f64 = 2.0;
 
 /// Round trips without a sample after which a flow has no queue of its own.
 const SPARSE: u64 = 3;
@@ -205,11 +203,12 @@ impl BaseDelay {
         self.stage != Stage::Believed
     }
 
-    /// Leaves part of the window of `decision` unused while the queue is emptied.
+    /// Leaves part of the window of `decision`, in datagrams of `mtu` bytes, unused while the queue is emptied, but for
+    /// the smallest window.
     #[inline]
-    pub fn hold(&self, mtu: f64, decision: &mut Decision) {
+    pub fn hold(&self, base: &Base, mtu: f64, decision: &mut Decision) {
         if self.is_looking() {
-            let part = (self.part * decision.cwnd as f64).max(LEAST * mtu) as u64;
+            let part = (self.part * decision.cwnd as f64).max(base.min_window * mtu) as u64;
             decision.cwnd = decision.cwnd.min(part);
         }
     }

@@ -24,7 +24,7 @@ pub use composed::{Composed, Measured, PathParams, Scheme, State};
 use crate::parts::window::Window;
 use crate::parts::window_controller::{self, WindowController};
 use crate::parts::window_scheme::WindowScheme;
-use crate::{Controller, Ecn, Event, Parameters, Path, Signals, Time, TrainPlan, View};
+use crate::{Controller, Decision, Ecn, Event, Parameters, Path, Signals, Time, TrainPlan, View};
 
 /// What a detector says of an event; the worst of what it found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -73,6 +73,8 @@ pub struct Input<'a> {
     pub event: &'a Event,
     /// Measurements of the path, the event's RTT sample included.
     pub path: &'a Measured,
+    /// Whether losses bound the window ([`FlowControl::is_bounded`]).
+    pub is_bounded: bool,
 }
 
 /// C1: tells congestion that deserves a response from everything else
@@ -140,6 +142,18 @@ pub trait FlowControl: Debug + Send + Sync + 'static {
     );
     /// The window in force, in packets.
     fn window(state: &Self::State) -> &Window;
+    /// What it decides: the window, and what of it may be used.
+    #[inline]
+    fn decision(params: &Self::Params, state: &Self::State) -> Decision {
+        let _ = params;
+        Self::window(state).decision()
+    }
+    /// Whether losses bound the window, so that nothing but data may be sent.
+    #[inline]
+    fn is_bounded(state: &Self::State) -> bool {
+        let _ = state;
+        false
+    }
     /// See [`Controller::inspect`].
     fn inspect(params: &Self::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
         let _ = (params, state, visit);
@@ -189,6 +203,16 @@ impl<S: WindowScheme<Group = ()>> FlowControl for WindowController<S> {
     #[inline]
     fn window(state: &Self::State) -> &Window {
         &state.window
+    }
+
+    #[inline]
+    fn decision(params: &S::Params, state: &Self::State) -> Decision {
+        <Self as Controller>::decide(params, state, View::solo(&()))
+    }
+
+    #[inline]
+    fn is_bounded(state: &Self::State) -> bool {
+        S::is_bounded(&state.scheme)
     }
 
     fn inspect(params: &S::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -5,17 +5,20 @@
 use core::marker::PhantomData;
 
 use crate::event::{PacketsAcked, RttSample};
+use crate::parts::backstop::{self, Backstop};
 use crate::parts::base::Base;
+use crate::parts::base_delay::BaseDelay;
 use crate::parts::compose::{Estimate, FlowControl, Input, Signal};
 use crate::parts::window::Window;
 use crate::parts::window_controller::{self, WindowController};
 use crate::parts::window_scheme::{Flow, WindowScheme};
-use crate::{EventKind, Info, Parameters, Path, Signals, Span, View, parameters};
+use crate::{Decision, EventKind, Info, Parameters, Path, Signals, Span, View, parameters};
 
 parameters! {
     /// Parameters of [`Guided`].
     pub struct Params {
         @base Base, paper Base::arumaithurai();
+        @with bound: backstop::Settings, "What losses bound the window to.";
         /// Fraction of the window given up on congestion.
         b: f64 = 0.125, in 0.0, 0.99, source "spec: arumaithurai Eq. 4.9";
         /// Whether growth beyond the window at the estimate plus the estimate is linear again.
@@ -27,11 +30,20 @@ parameters! {
 pub trait DecreaseFactor {
     /// `b`: fraction of the window given up on congestion.
     fn b(&self) -> f64;
+
+    /// What losses bound the window by, where `b` is milder than Reno's.
+    fn bound(&self) -> Option<&backstop::Settings> {
+        None
+    }
 }
 
 impl DecreaseFactor for Params {
     fn b(&self) -> f64 {
         self.b
+    }
+
+    fn bound(&self) -> Option<&backstop::Settings> {
+        Some(&self.bound)
     }
 }
 
@@ -48,8 +60,18 @@ impl<P: Parameters + AsRef<Base> + DecreaseFactor> WindowScheme for AimdB<P> {
         fallback: None,
     };
     type Params = P;
-    type State = ();
+    type State = Backstop;
     type Group = ();
+
+    #[inline]
+    fn backstop<'a>(params: &'a P, state: &'a mut Backstop) -> Option<(&'a backstop::Settings, &'a mut Backstop)> {
+        params.bound().map(|bound| (bound, state))
+    }
+
+    #[inline]
+    fn is_bounded(state: &Backstop) -> bool {
+        state.is_bounding()
+    }
 
     /// `spec: arumaithurai §3.5 F2.5`.
     #[inline]
@@ -65,6 +87,10 @@ impl<P: Parameters + AsRef<Base> + DecreaseFactor> WindowScheme for AimdB<P> {
     /// `spec: arumaithurai §3.5 F5`.
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
         (1.0 - flow.params.b()) * flow.cwnd
+    }
+
+    fn inspect(_: &P, state: &Backstop, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        state.inspect(visit);
     }
 }
 
@@ -153,6 +179,24 @@ impl<S: Guidable> WindowScheme for GuidedScheme<S> {
         let reference = Window::start(params.as_ref(), path).cwnd;
         let guide = Guide { available: Guide::UNKNOWN, share: 1.0, reference, base_rtt: Span::ZERO };
         State { guide, scheme: S::start(params, path) }
+    }
+
+    #[inline]
+    fn backstop<'a>(
+        params: &'a S::Params,
+        state: &'a mut Self::State,
+    ) -> Option<(&'a backstop::Settings, &'a mut Backstop)> {
+        S::backstop(params, &mut state.scheme)
+    }
+
+    #[inline]
+    fn is_bounded(state: &Self::State) -> bool {
+        S::is_bounded(&state.scheme)
+    }
+
+    #[inline]
+    fn base_delay(state: &Self::State) -> Option<&BaseDelay> {
+        S::base_delay(&state.scheme)
     }
 
     /// F7: what was measured before a long idle period no longer holds.
@@ -282,6 +326,16 @@ impl<S: Guidable> FlowControl for GuidedBy<S> {
     #[inline]
     fn window(state: &Self::State) -> &Window {
         &state.window
+    }
+
+    #[inline]
+    fn decision(params: &S::Params, state: &Self::State) -> Decision {
+        <WindowController<GuidedScheme<S>> as FlowControl>::decision(params, state)
+    }
+
+    #[inline]
+    fn is_bounded(state: &Self::State) -> bool {
+        S::is_bounded(&state.scheme.scheme)
     }
 
     fn inspect(params: &S::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {

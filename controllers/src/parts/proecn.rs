@@ -102,7 +102,7 @@ impl Estimator for ProEcn {
         if outcome.is_none() && !state.is_due(now) {
             return None;
         }
-        state.proceed(params, input.path, now, outcome)
+        state.proceed(params, &input, outcome)
     }
 
     #[inline]

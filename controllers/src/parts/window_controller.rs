@@ -169,6 +169,9 @@ impl<S: WindowScheme> Controller for WindowController<S> {
     fn decide(params: &S::Params, state: &State<S::State>, group: View<'_, S::Group>) -> Decision {
         let window = Self::window_in_force(state, group).0;
         let mut decision = window.decision();
+        if let Some(base_delay) = S::base_delay(&state.scheme) {
+            base_delay.hold(params.as_ref(), window.mtu, &mut decision);
+        }
         S::complete_decision(params, &state.scheme, &window, &mut decision);
         decision
     }

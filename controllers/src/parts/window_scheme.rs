@@ -12,6 +12,7 @@ use core::ops::Deref;
 use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample};
 use crate::parts::backstop::{Backstop, Settings};
 use crate::parts::base::{Base, Growth};
+use crate::parts::base_delay::BaseDelay;
 use crate::parts::recovery::Reduction;
 use crate::parts::start_up::SelectedStartUp;
 use crate::parts::window::Window;
@@ -57,6 +58,20 @@ pub trait WindowScheme: Debug + Send + Sync + Sized + 'static {
     #[inline]
     fn backstop<'a>(params: &'a Self::Params, state: &'a mut Self::State) -> Option<(&'a Settings, &'a mut Backstop)> {
         let _ = (params, state);
+        None
+    }
+
+    /// Whether losses bound the window, by the [`backstop`](Self::backstop).
+    #[inline]
+    fn is_bounded(state: &Self::State) -> bool {
+        let _ = state;
+        false
+    }
+
+    /// The path's least delay, for schemes that leave part of the window unused to look for it.
+    #[inline]
+    fn base_delay(state: &Self::State) -> Option<&BaseDelay> {
+        let _ = state;
         None
     }
 

@@ -11,7 +11,7 @@ use crate::parts::base_delay::{self, BaseDelay, Sample};
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
-use crate::{Decision, EventKind, Info, Parameters, Signals, Span, Time, View, parameters};
+use crate::{EventKind, Info, Parameters, Signals, Span, Time, View, parameters};
 
 parameters! {
     /// Parameters of [`DcaC`] and [`DcaS`].
@@ -252,8 +252,8 @@ impl<R: Reach> WindowScheme for Dca<R> {
     }
 
     #[inline]
-    fn complete_decision(_: &R::Params, state: &State, window: &Window, decision: &mut Decision) {
-        state.base.hold(window.mtu, decision);
+    fn base_delay(state: &State) -> Option<&BaseDelay> {
+        Some(&state.base)
     }
 
     fn inspect(

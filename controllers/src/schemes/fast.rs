@@ -8,7 +8,7 @@ use crate::parts::recovery::Reduction;
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
-use crate::{Decision, Event, EventKind, Info, Path, Signals, Span, Time, View, choice, parameters};
+use crate::{Event, EventKind, Info, Path, Signals, Span, Time, View, choice, parameters};
 
 /// Smallest window, packets (`spec: sharma §7`, corner cases).
 const LEAST: f64 = 2.0;
@@ -225,8 +225,8 @@ impl WindowScheme for Fast {
     }
 
     #[inline]
-    fn complete_decision(_: &Params, state: &State, window: &Window, decision: &mut Decision) {
-        state.base.hold(window.mtu, decision);
+    fn base_delay(state: &State) -> Option<&BaseDelay> {
+        Some(&state.base)
     }
 
     fn inspect(_: &Params, state: &State, window: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -8,7 +8,7 @@ use crate::parts::recovery::Reduction;
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
-use crate::{Decision, EventKind, Info, Path, Signals, Span, Time, View, parameters};
+use crate::{EventKind, Info, Path, Signals, Span, Time, View, parameters};
 
 /// Window of a slowdown, packets (`draft-irtf-iccrg-ledbat-plus-plus-01 §4.4`).
 const SLOW: f64 = 2.0;
@@ -260,8 +260,8 @@ impl WindowScheme for LedbatPlusPlus {
     }
 
     #[inline]
-    fn complete_decision(_: &Params, state: &State, window: &Window, decision: &mut Decision) {
-        state.path.hold(window.mtu, decision);
+    fn base_delay(state: &State) -> Option<&BaseDelay> {
+        Some(&state.path)
     }
 
     fn inspect(params: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -1,6 +1,7 @@
 #![doc = include_str!("rapid.md")]
 
-use crate::event::{Place, ProbeReceived, RttSample};
+use crate::event::{Place, ProbeReceived};
+use crate::parts::backstop::{self, Backstop};
 use crate::parts::chirp::path::{self, Finding, PathChirp};
 use crate::parts::chirp::{self};
 use crate::parts::recovery::RecoveryPeriod;
@@ -23,6 +24,7 @@ parameters! {
     /// Parameters of [`Rapid`]: `rapid:NAME=VALUE,…`.
     pub struct Params {
         @with chirp: path::Params, "How a train is read.";
+        @with bound: backstop::Settings, "What losses bound rate and window to.";
         /// Packets of a full train.
         n: u32 = 30, in 4, 64, unit "packets", source "spec: arumaithurai §5.6, A25";
         /// Ratio of consecutive gaps' rates.
@@ -34,7 +36,9 @@ parameters! {
         /// Ratio of consecutive gaps' rates in slow start.
         start_gamma: f64 = 2.0, in 1.01, 4.0, source "spec: arumaithurai §5.6";
         /// Rate at the start, while no RTT is known.
-        start_rate: f64 = 1e6, in 1e3, 1e12, unit "bit/s", source "spec: arumaithurai §5.6 rule 1";
+        start_rate: f64 = 1e8, paper 1e6, in 1e3, 1e12, unit "bit/s", source "choice: no more than ten packets are in flight meanwhile (RFC 9002 §7.2); spec: arumaithurai §5.6 rule 1";
+        /// Whether the first RTT sample begins slow start at two packets per round trip, as a handshake's would.
+        start_at_rtt: bool = true, paper false, source "spec: arumaithurai §5.6 rule 1";
         /// Largest rate, so that a path that shows no queue cannot drive it to infinity.
         rate_ceiling: f64 = 1e11, in 1e3, 1e12, unit "bit/s", source "choice";
         /// How the rate follows an estimate.
@@ -49,6 +53,13 @@ parameters! {
         max_window: f64 = 1_048_576.0, in 64.0, 1_048_576.0, unit "packets", source "choice";
     }
 }
+
+/// Packets that may be in flight whatever is lost (`RFC 9002 §7.2`).
+const LEAST: f64 = 2.0;
+
+/// Share of a rate by which sums of gaps may fall short of it without showing anything; `profile=paper` compares
+/// plainly.
+const ROUNDING: f64 = 1e-9;
 
 /// State of one flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -70,6 +81,7 @@ pub struct State {
     /// The latest estimate, bit/s.
     available: f64,
     mtu: u32,
+    backstop: Backstop,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -117,10 +129,10 @@ impl State {
         };
     }
 
-    /// The least rate, a packet per round trip, and the largest.
+    /// The least rate, a packet per round trip, and the largest, which losses bound.
     fn bound(&self, params: &Params, rate: f64) -> f64 {
         let least = if self.srtt > Span::ZERO { self.packet_bits() / self.srtt.secs() } else { 1.0 };
-        rate.max(least).min(params.rate_ceiling)
+        rate.min(least * self.backstop.bound()).max(least).min(params.rate_ceiling)
     }
 
     /// One packet of a train has arrived. The first that is out of sequence ends what can
@@ -172,7 +184,8 @@ impl State {
         self.rate = if share >= 1.0 { finding.available } else { self.rate + share * change };
         self.rate = self.bound(params, self.rate);
         // Two packets have one rate, which is neither above nor below the path's.
-        let below = finding.packets > 2 && finding.available < finding.rates.1;
+        let rounding = if params.start_at_rtt { ROUNDING } else { 0.0 };
+        let below = finding.packets > 2 && finding.available < (1.0 - rounding) * finding.rates.1;
         if below || finding.packets >= params.start_most {
             self.start = None;
         }
@@ -187,8 +200,13 @@ impl State {
         }
     }
 
-    fn sample(&mut self, rtt: &RttSample) {
-        self.srtt = rtt.smoothed;
+    /// Losses bound what is in flight, and the rate by as much a round trip (`RFC 2914 §5`; `RFC 8085 §3.1`).
+    #[inline]
+    fn heed_losses(&mut self, params: &Params, event: &Event) {
+        if self.backstop.judge(&params.bound, LEAST, f64::from(self.mtu), event) {
+            self.rate = self.bound(params, self.rate);
+            self.start = None;
+        }
     }
 
     /// A train, and what the rate amounts to in some round trips.
@@ -196,7 +214,7 @@ impl State {
         let in_flight = params.window * self.rate * self.srtt.secs() / 8.0;
         let packet = f64::from(self.mtu.max(self.plan.bytes));
         let train = f64::from(self.plan.packets.max(10)) * packet;
-        (in_flight + train).min(params.max_window * packet) as u64
+        (in_flight + train).min(params.max_window.min(self.backstop.bound().max(LEAST)) * packet) as u64
     }
 }
 
@@ -242,6 +260,7 @@ impl Controller for Rapid {
             srtt: Span::ZERO,
             available: 0.0,
             mtu: plan.bytes,
+            backstop: Backstop::default(),
         };
         state.restart(params, path.now);
         state.recovery.reset();
@@ -251,8 +270,13 @@ impl Controller for Rapid {
     #[inline]
     fn step(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
         if let Some(rtt) = event.rtt() {
-            state.sample(&rtt);
+            let is_first = state.srtt == Span::ZERO;
+            state.srtt = rtt.smoothed;
+            if is_first && params.start_at_rtt {
+                state.restart(params, event.now);
+            }
         }
+        state.heed_losses(params, event);
         match &event.kind {
             EventKind::PacketSent(sent) => {
                 let last = Place { train: state.plan.id, index: state.plan.packets - 1 };

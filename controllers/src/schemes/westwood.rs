@@ -8,7 +8,7 @@ use crate::parts::recovery::Reduction;
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
-use crate::{Decision, EventKind, Info, Path, Signals, Span, View, parameters};
+use crate::{EventKind, Info, Path, Signals, Span, View, parameters};
 
 /// Least window after a response, packets (`spec: arumaithurai §6.1`).
 const LEAST: f64 = 2.0;
@@ -114,8 +114,8 @@ impl WindowScheme for Westwood {
     }
 
     #[inline]
-    fn complete_decision(_: &Params, state: &State, window: &Window, decision: &mut Decision) {
-        state.base.hold(window.mtu, decision);
+    fn base_delay(state: &State) -> Option<&BaseDelay> {
+        Some(&state.base)
     }
 
     fn inspect(_: &Params, state: &State, window: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -139,6 +139,28 @@ fn a_spurious_loss_takes_it_back() {
     assert_eq!((flow.window.cwnd, flow.backstop.is_bounding()), (100.0, false));
 }
 
+/// Packets that overtake each other prove spurious again and again; losses of other episodes count all the same.
+#[test]
+fn what_was_lost_counts_beside_what_proves_spurious() {
+    let mut flow = Bounded::new(100.0);
+    let overtaken = |flow: &mut Bounded| {
+        flow.apply(EventKind::PacketsLost(PacketsLost { packets: 1, ..crate::testkit::lost(Time(flow.now)) }));
+        flow.apply(EventKind::SpuriousLoss(SpuriousLoss::new(Time(flow.now))));
+    };
+    let mut responses = 0;
+    for _ in 0..10 {
+        let began = flow.now;
+        flow.now += RTT;
+        flow.apply(EventKind::PacketsLost(PacketsLost { packets: 6, ..crate::testkit::lost(Time(began + 1)) }));
+        flow.now += 1;
+        overtaken(&mut flow);
+        responses += u32::from(flow.apply(EventKind::PacketsAcked(acked(94, Time(began + 2)))));
+        overtaken(&mut flow);
+    }
+    assert!(responses > 1, "{responses}: a packet beyond the share in each round trip");
+    assert!(flow.backstop.is_bounding());
+}
+
 #[test]
 fn the_bound_keeps_its_bytes() {
     let mut flow = Bounded::new(100.0);

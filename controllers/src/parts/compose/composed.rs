@@ -144,7 +144,7 @@ impl<S: Scheme> Controller for Composed<S> {
             path.sampled(of(params), event.now, &rtt);
         }
         let signal = Detecting::<S>::update(of(params), detector, event);
-        let input = Input { event, path };
+        let input = Input { event, path, is_bounded: Controlling::<S>::is_bounded(flow) };
         let estimate = Estimating::<S>::update(of(params), estimator, input, signal);
         Controlling::<S>::update(of(params), flow, input, signal, estimate);
     }
@@ -156,7 +156,7 @@ impl<S: Scheme> Controller for Composed<S> {
             ecn: Detecting::<S>::ecn(of(params)),
             train: wants.train,
             wake_at: wants.wake_at,
-            ..Controlling::<S>::window(&state.flow).decision()
+            ..Controlling::<S>::decision(of(params), &state.flow)
         };
         S::finish(params, &state.path, &mut decision);
         decision

@@ -12,7 +12,7 @@ use crate::{Event, Phase, Time};
 #[derive(Clone, Copy)]
 struct Bench {
     params: Params,
-    state: window_controller::State<State<()>>,
+    state: window_controller::State<State<Backstop>>,
     path: Measured,
     now: Time,
 }
@@ -36,7 +36,7 @@ impl Bench {
         self.now += Span::from_millis(1);
         let event = Event { now: self.now, kind };
         let estimate = available.map(|available| Estimate { available, share: 0.5 });
-        let input = Input { event: &event, path: &self.path };
+        let input = Input { event: &event, path: &self.path, is_bounded: false };
         Guided::update(&self.params, &mut self.state, input, signal, estimate);
         self.state.window.cwnd
     }
@@ -210,7 +210,8 @@ fn any_params() -> impl Strategy<Value = Params> {
     let b = one_of([(1, Just(0.125).boxed()), (1, (0.0..0.99f64).boxed())]);
     (any::<bool>(), any::<bool>(), b).prop_map(|(paper, cap_to_target, b)| {
         let params = if paper { Params::paper() } else { Params::default() };
-        Params { cap_to_target, b, ..params }
+        // Of the document's rules, which know no bound by loss.
+        Params { cap_to_target, b, bound: backstop::Settings::paper(), ..params }
     })
 }
 

@@ -3,7 +3,7 @@
 use super::Params;
 use crate::event::{PacketsAcked, ProbeReceived};
 use crate::parts::chirp::{self, analyser::Analyser};
-use crate::parts::compose::{Estimate, Measured, Signal, Wants};
+use crate::parts::compose::{Estimate, Input, Measured, Signal, Wants};
 use crate::parts::recovery::RecoveryPeriod;
 use crate::parts::splitmix::SplitMix64;
 use crate::{Path, Span, Time, TrainPlan};
@@ -182,31 +182,32 @@ impl State {
         self.wake_at().is_some_and(|due| due <= now)
     }
 
-    /// What follows from a train's outcome, or from the time: P4, P3, P2 in turn.
+    /// What follows from a train's outcome, or from the time: P4, P3, P2 in turn. Where losses bound the window no train
+    /// begins: probes are packets too (`RFC 2914 §5`; `RFC 8085 §3.1`).
     #[cold]
-    pub(super) fn proceed(
-        &mut self,
-        params: &Params,
-        path: &Measured,
-        now: Time,
-        outcome: Option<Outcome>,
-    ) -> Option<Estimate> {
-        let outcome = outcome.or_else(|| self.give_up(params, path, now));
+    pub(super) fn proceed(&mut self, params: &Params, input: &Input<'_>, outcome: Option<Outcome>) -> Option<Estimate> {
+        let (path, now) = (input.path, input.event.now);
+        let outcome = outcome.or_else(|| self.give_up(params, input));
         let estimate = outcome.map(|outcome| self.conclude(params, path, now, outcome));
         if matches!(self.awaited, Awaited::Due(_)) && self.is_due(now) {
-            self.begin(params, path, now);
+            if input.is_bounded {
+                self.switch_off(params, now);
+            } else {
+                self.begin(params, path, now);
+            }
         }
         estimate
     }
 
-    /// P4: a train that got no answer in time is sent again once; the second time it
-    /// counts as saturated.
-    fn give_up(&mut self, params: &Params, path: &Measured, now: Time) -> Option<Outcome> {
+    /// P4: a train that got no answer in time is sent again once, unless losses bound the window; then, or the
+    /// second time, it counts as saturated.
+    fn give_up(&mut self, params: &Params, input: &Input<'_>) -> Option<Outcome> {
+        let now = input.event.now;
         let train = *self.outstanding().filter(|train| train.timeout <= now)?;
-        if train.is_retry {
+        if train.is_retry || input.is_bounded {
             return Some(Outcome { train, available: 0.0, saturated: true });
         }
-        self.send(params, path, now, train.bytes, true);
+        self.send(params, input.path, now, train.bytes, true);
         None
     }
 
@@ -227,14 +228,19 @@ impl State {
             self.min_rate = rate.min(params.rate_ceiling).max(params.rate_floor);
         }
         self.zero_streak = if saturated { self.zero_streak.saturating_add(1) } else { 0 };
-        let pause = if self.zero_streak >= params.zero_off {
-            self.phase = Phase::Off;
-            params.probefreq
+        if self.zero_streak >= params.zero_off {
+            self.switch_off(params, now);
         } else {
-            self.rng.uniform() * params.wait * path.base_rtt().unwrap_or_default().secs()
-        };
-        self.awaited = Awaited::Due(now + Span::from_secs_f64(pause));
+            let pause = self.rng.uniform() * params.wait * path.base_rtt().unwrap_or_default().secs();
+            self.awaited = Awaited::Due(now + Span::from_secs_f64(pause));
+        }
         Estimate { available, share: params.alpha }
+    }
+
+    /// P5: no probe is sent until it is tried again.
+    fn switch_off(&mut self, params: &Params, now: Time) {
+        self.phase = Phase::Off;
+        self.awaited = Awaited::Due(now + Span::from_secs_f64(params.probefreq));
     }
 
     /// P2: the next train.

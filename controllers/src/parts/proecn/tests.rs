@@ -18,6 +18,7 @@ struct Bench {
     state: State,
     path: Measured,
     now: Time,
+    is_bounded: bool,
 }
 
 const RTT: Span = Span::from_millis(100);
@@ -32,7 +33,7 @@ impl Bench {
     fn new(params: Params) -> Bench {
         let mut path = Measured::default();
         path.sampled(&PathParams::default(), Time::ZERO, &rtt(RTT));
-        Bench { params, state: ProEcn::start(&params, &PATH), path, now: Time::ZERO }
+        Bench { params, state: ProEcn::start(&params, &PATH), path, now: Time::ZERO, is_bounded: false }
     }
 
     /// With the first train under way.
@@ -44,7 +45,7 @@ impl Bench {
 
     fn on_event(&mut self, kind: EventKind, signal: Signal) -> Option<f64> {
         let event = Event { now: self.now, kind };
-        let input = Input { event: &event, path: &self.path };
+        let input = Input { event: &event, path: &self.path, is_bounded: self.is_bounded };
         ProEcn::update(&self.params, &mut self.state, input, signal).map(|estimate| estimate.available)
     }
 
@@ -243,6 +244,26 @@ fn saturated_trains_switch_probing_off() {
     assert_eq!((bench.state.phase, bench.state.zero_streak), (Phase::Off, 9));
     lucky.answer(CLEAN, CLEAN);
     assert_eq!((lucky.state.phase, lucky.state.zero_streak), (Phase::Dynamic, 0));
+}
+
+/// `RFC 2914 §5`; `RFC 8085 §3.1`: where losses bound the window no train begins and none is sent again, as if it were
+/// switched off.
+#[test]
+fn where_losses_bound_the_window_no_train_begins() {
+    let mut bench = Bench::begun();
+    let first = bench.plan().expect("a train").id;
+    bench.is_bounded = true;
+    bench.now = bench.wake_at().expect("its timeout");
+    assert_eq!(bench.tick(), Some(0.0), "it is not sent again");
+    bench.ack();
+    bench.now = bench.wake_at().expect("the next");
+    bench.tick();
+    assert_eq!((bench.plan(), bench.state.phase), (None, Phase::Off));
+    bench.is_bounded = false;
+    bench.now += Span::from_millis(9_999);
+    bench.tick();
+    assert_eq!(bench.plan(), None);
+    assert_eq!(bench.next_train().id, first + 1);
 }
 
 /// A12: zeros of a stray early mark do not count.

@@ -295,7 +295,7 @@ impl<S: Scheme> Controller for VegasBased<S> {
     fn decide(params: &S::Params, state: &StateOf<S>, _: View<'_, ()>) -> Decision {
         let mut decision = Decision { ecn: S::ECN, ..state.window.decision() };
         if let Some(base) = S::Source::base(&state.source) {
-            base.hold(state.window.mtu, &mut decision);
+            base.hold(params.as_ref().limits(), state.window.mtu, &mut decision);
         }
         S::finish(params, state, &mut decision);
         decision

@@ -7,7 +7,7 @@ use crate::parts::guided::{self, AimdB, GuidedBy, Steered};
 use crate::parts::window::Window;
 use crate::parts::window_scheme::WindowScheme;
 use crate::schemes::{aimd, bic, cubic, highspeed, reno, scalable, tcp_k, westwood};
-use crate::{Path, Signals};
+use crate::{Decision, Path, Signals};
 
 macro_rules! flows {
     ($($variant:ident => $scheme:ty,)+) => {
@@ -47,6 +47,19 @@ macro_rules! flows {
             #[inline]
             fn window(state: &State) -> &Window {
                 match state { $(State::$variant(state) => GuidedBy::<$scheme>::window(state),)+ }
+            }
+
+            #[inline]
+            fn decision(params: &Params, state: &State) -> Decision {
+                match (params, state) {
+                    $((Params::$variant(params), State::$variant(state)) => GuidedBy::<$scheme>::decision(params, state),)+
+                    _ => Self::window(state).decision(),
+                }
+            }
+
+            #[inline]
+            fn is_bounded(state: &State) -> bool {
+                match state { $(State::$variant(state) => GuidedBy::<$scheme>::is_bounded(state),)+ }
             }
 
             fn inspect(params: &Params, state: &State, visit: &mut dyn FnMut(&'static str, f64)) {

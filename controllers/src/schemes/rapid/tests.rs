@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Parameters;
-use crate::event::{PacketSent, PacketsAcked};
+use crate::event::{PacketSent, PacketsAcked, PacketsLost};
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, rtt};
 
 const MS: u64 = 1_000_000;
@@ -60,7 +60,12 @@ fn a_flow_starts_with_a_train_of_two_and_the_next_follows_its_last_packet() {
     let params = Params::default();
     let state = Rapid::start(&params, &PATH);
     let plan = Rapid::decide(&params, &state, View::solo(&())).train.unwrap();
-    assert_eq!((plan.packets, plan.min_rate, plan.carries_data), (2, 1e6, true));
+    assert_eq!((plan.packets, plan.min_rate, plan.carries_data), (2, 1e8, true));
+    let first = step(&params, state, 1, EventKind::RttSampled(rtt(Span(50 * MS))));
+    assert_eq!((first.rate, first.plan.packets), (320e3, 2), "two packets per round trip once one is known");
+    assert_eq!(step(&params, first, 2, EventKind::RttSampled(rtt(Span(25 * MS)))).plan, first.plan);
+    let paper = Params::paper();
+    assert_eq!(step(&paper, state, 1, EventKind::RttSampled(rtt(Span(50 * MS)))).plan, state.plan);
     let (after, _, _) = train(&params, state, 0, 1e7);
     assert_eq!(after.plan.id, plan.id + 1);
     let sent = PacketSent { bytes: 1, pn: None, in_flight: 0, app_limited: false, place: None };
@@ -186,7 +191,8 @@ fn timeouts_and_idleness_start_over() {
         assert_ne!(after.plan.id, state.plan.id);
     }
     let short = crate::event::IdleRestart { idle: Span(9 * MS), pto: Span(300 * MS) };
-    assert_eq!(step(&params, state, 1000 * MS, EventKind::IdleRestart(short)), state);
+    let after = step(&params, state, 1000 * MS, EventKind::IdleRestart(short));
+    assert_eq!((after.rate, after.plan, after.start), (state.rate, state.plan, state.start));
 }
 
 #[test]
@@ -244,17 +250,44 @@ proptest! {
         testkit::trace::run::<Rapid>(&params, 1, &script, |_, _, after| {
             let plan = after.plan;
             sound &= plan.min_rate.is_finite() && plan.min_rate > 0.0 && plan.packets >= 2;
-            sound &= after.rate.is_finite() && after.window(&params) >= 2 * u64::from(plan.bytes);
+            let least = (LEAST * f64::from(after.mtu)) as u64;
+            sound &= after.rate.is_finite() && after.window(&params) >= least;
         });
         prop_assert!(sound);
     }
+}
+
+/// `RFC 2914 §5`; `RFC 8085 §3.1`: what losses bound is the rate and what is in flight, whatever trains show.
+#[test]
+fn losses_bound_rate_and_window() {
+    let round = |params: &Params, mut state: State, now: u64, lost: u32| {
+        let sent_at = Time(now + MS);
+        if lost > 0 {
+            let kind = EventKind::PacketsLost(PacketsLost { packets: lost, ..testkit::lost(sent_at) });
+            state = step(params, state, now + 40 * MS, kind);
+        }
+        step(params, state, now + 50 * MS, EventKind::PacketsAcked(acked(100 - lost, sent_at)))
+    };
+    let params = Params::default();
+    let mut state = round(&params, steady(&params, 100e6), 100 * MS, 0);
+    state = round(&params, state, 200 * MS, 20);
+    // Half of the hundred packets in flight.
+    assert_eq!(state.window(&params), 50 * u64::from(MTU));
+    let (mut fast, probes, end) = train(&params, state, 300 * MS, 1e9);
+    fast = feed(&params, fast, end + 50 * MS, &probes);
+    assert_eq!(fast.rate, 50.0 * 8.0 * f64::from(MTU) / 0.05, "however much a train shows");
+    let paper = Params::paper();
+    let free = round(&paper, round(&paper, steady(&paper, 100e6), 100 * MS, 0), 200 * MS, 20);
+    assert_eq!(free.rate, 50e6, "the document halves and no more");
+    assert!(free.window(&paper) > 600 * u64::from(MTU));
 }
 
 #[test]
 fn acknowledgements_without_samples_change_nothing() {
     let params = Params::default();
     let state = steady(&params, 10e6);
-    let after =
+    let mut after =
         step(&params, state, 60 * MS, EventKind::PacketsAcked(PacketsAcked { rtt: None, ..acked(5, Time(10 * MS)) }));
-    assert_eq!(after, state);
+    after.backstop = state.backstop;
+    assert_eq!(after, state, "but for the losses' own count");
 }

@@ -172,7 +172,7 @@ fn lines(rows: &[Row]) -> String {
     let line = |row: &Row| {
         let mut by: BTreeMap<Kind, usize> = BTreeMap::new();
         let outside = row.judged.iter().filter(|(_, judged)| judged.verdict == Verdict::Outside);
-        for broken in outside.flat_map(|(_, judged)| &judged.broken).filter(|broken| broken.told.is_none()) {
+        for broken in outside.flat_map(|(_, judged)| &judged.broken).filter(|broken| broken.known_limit.is_none()) {
             *by.entry(broken.kind).or_default() += 1;
         }
         let by: Vec<String> = by.iter().map(|(kind, count)| format!("{} {count}", kind.name())).collect();
@@ -188,23 +188,23 @@ fn sign(verdict: Verdict) -> char {
     match verdict {
         Verdict::NotRun => '-',
         Verdict::Inside => '.',
-        Verdict::Told => 't',
+        Verdict::KnownLimit => 'k',
         Verdict::Outside => 'X',
     }
 }
 
-/// The map of each controller, and what is outside or told.
+/// The map of each controller, and what is outside, and its known limits.
 fn maps(rows: &[Row], effort: Effort) -> String {
     let [rates, rtts, buffers] = [AXES[0].values, AXES[1].values, AXES[2].values];
     let mut text = format!(
         "rate from left to right, RTT from top to bottom, in each field buffers of {}; the worst of all flows, paths and packets:\n\
-        . inside, t told, X outside, - not run\n",
+        . inside, k known limit, X outside, - not run\n",
         buffers.join(", ")
     );
     for row in rows {
-        let [not_run, inside, told, outside] = counts(row);
+        let [not_run, inside, known, outside] = counts(row);
         text.push_str(&format!(
-            "\n{} on {}: {outside} outside, {told} told, {inside} inside, {not_run} not run\n{:8}",
+            "\n{} on {}: {outside} outside, {known} known limits, {inside} inside, {not_run} not run\n{:8}",
             row.controller, row.stack, ""
         ));
         rates.iter().for_each(|rate| text.push_str(&format!("{rate:<7}")));
@@ -229,7 +229,7 @@ fn maps(rows: &[Row], effort: Effort) -> String {
     text
 }
 
-/// What of a controller is outside or told, with the command that runs it again.
+/// What of a controller is outside, and its known limits, with the command that runs it again.
 fn broken(row: &Row, effort: Effort) -> String {
     let mut text = String::new();
     for ((case, _), judged) in &row.judged {
@@ -247,7 +247,7 @@ fn broken(row: &Row, effort: Effort) -> String {
                 "    {} {value}, at {rule} {:.4}: {}\n",
                 broken.kind.name(),
                 broken.limit,
-                broken.told.unwrap_or(&broken.source)
+                broken.known_limit.unwrap_or(&broken.source)
             ));
         }
     }

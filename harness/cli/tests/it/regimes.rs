@@ -18,7 +18,7 @@ fn a_map_names_what_is_outside() {
     let text = stdout(&first);
     assert!(text.starts_with("2 runs, 2 of them made now"), "{text}");
     assert!(text.contains("copa:profile=paper on sim: 1 outside"), "{text}");
-    assert!(text.contains("reno on sim: 0 outside, 0 told, 1 inside"), "{text}");
+    assert!(text.contains("reno on sim: 0 outside, 0 known limits, 1 inside"), "{text}");
     assert!(text.contains(&format!("outside: windlass regimes copa:profile=paper --quick --only {ONE}")), "{text}");
     let again = windlass(&run);
     assert!(stdout(&again).starts_with("2 runs, 0 of them made now"), "{}", stdout(&again));

@@ -147,6 +147,10 @@ const AS_RENO: &str = "half of Reno's in the same regime (RFC 5348 §1)";
 /// Utilisation that `controller`'s own document gives it where packets are lost at random.
 fn own(controller: &str, regime: &Regime) -> Option<(f64, &'static str)> {
     let Path::Loss(share) = regime.path() else { return None };
+    // Their documents speak of random losses alone, not of flows that collide in a buffer.
+    if regime.flows() > 1 && collisions(1.0, regime.buffer() as f64) > share {
+        return None;
+    }
     match controller {
         "cubic" => {
             let window = 1.054 * (regime.rtt() / share).powf(0.75);
@@ -178,6 +182,8 @@ const LOSS: &str =
     "twice Reno's in the same regime, and two windows that slow start sends too much (RFC 2914 §5; RFC 9002 §7.3.1)";
 const LOSS_OF_RENO: &str = "twice one packet in 3/8 of the largest window's square and those of a full queue with random arrivals, and two windows that slow start sends too much (RFC 3649 §3; Kleinrock 1975, eq. 3.43; RFC 9002 §7.3.1)";
 const LOSS_OF_BBR: &str = "2 %, and what Reno's bound is (draft-ietf-ccwg-bbr-06 §2.7)";
+const LOSS_OF_COPA: &str =
+    "5 %, below which loss is no congestion, and what Reno's bound is (Copa, NSDI 2018 §5; 5 % as in mvfst's Copa2)";
 
 fn loss(controller: &str, regime: &Regime, packets: u64, reference: Option<&Measured>) -> Option<Bound> {
     let (room, flows) = (regime.room(), f64::from(regime.flows()));
@@ -197,16 +203,26 @@ fn loss(controller: &str, regime: &Regime, packets: u64, reference: Option<&Meas
             (8.0 / 3.0 / (room / flows).powi(2) + collided, LOSS_OF_RENO)
         }
     };
-    let (times, source) = aggressiveness(controller).unwrap_or((1.0, source));
-    let (allowed, source) = if controller == "bbr" { (0.02, LOSS_OF_BBR) } else { (0.0, source) };
+    let (times, source) = aggressiveness(controller, regime).unwrap_or((1.0, source));
+    let (allowed, source) = match controller {
+        "bbr" => (0.02, LOSS_OF_BBR),
+        "copa" => (0.05, LOSS_OF_COPA),
+        _ => (0.0, source),
+    };
     Some(Bound { kind: Kind::Loss, limit: (FACTOR * times * share + slow_start + allowed).min(1.0), source })
 }
 
 /// How much more a scheme that is as aggressive as its document wants loses than Reno does at the same window: its
 /// increase of `a` packets a round and decrease by `b` leave `a(2 − b)/(2bp)` of a window's square, Reno's `3/(2p)`
 /// (`spec: sharma §2`).
-fn aggressiveness(controller: &str) -> Option<(f64, &'static str)> {
+fn aggressiveness(controller: &str, regime: &Regime) -> Option<(f64, &'static str)> {
+    let window = regime.room() / f64::from(regime.flows());
     let times = |a: f64, b: f64| a * (2.0 - b) / (2.0 * b) / 1.5;
+    // RFC 9438 §5.1 eq. 5: the window at a loss share p is (c(4 − b)/4b)^¼ (RTT/p)^¾, with a fraction b given up.
+    let by_clock = |b: f64| {
+        let factor = (0.4 * (4.0 - b) / (4.0 * b)).powf(1.0 / 3.0);
+        (regime.longest_round() * factor * window.powf(2.0 / 3.0) / 1.5).max(1.0)
+    };
     match controller {
         "aimd" => Some((
             times(32.0, 0.125),
@@ -215,6 +231,21 @@ fn aggressiveness(controller: &str) -> Option<(f64, &'static str)> {
         "multcp" => Some((
             times(4.0, 0.125),
             "as Reno's bound, with 20 times its losses at the same window (spec: sharma §2, cho §9)",
+        )),
+        "bic" => Some((
+            times(32.0, 0.125),
+            "as Reno's bound, with the losses of AIMD(32, 1/8) at the same window, its growth at most (spec: sharma §5)",
+        )),
+        "scalable" => Some((
+            times(0.01 * window, 0.125).max(1.0),
+            "as Reno's bound, with the losses at the same window of a hundredth more a round trip and an eighth less (spec: sharma §4)",
+        )),
+        "cubic" => {
+            Some((by_clock(0.3), "as Reno's bound, with the losses of CUBIC's average window (RFC 9438 §5.1 eq. 5)"))
+        }
+        "cubic-2005" => Some((
+            by_clock(0.2),
+            "as Reno's bound, with the losses of the cubic's average window (RFC 9438 §5.1 eq. 5; spec: sharma §6)",
         )),
         "tcp-k" => Some((
             16.0,
@@ -369,6 +400,21 @@ mod tests {
         // RFC 9438 §5.1: at a long RTT CUBIC's window is several times Reno's.
         let (cubic, _) = own("cubic", &roomy).unwrap();
         assert!(cubic > 2.0 * share, "{cubic} {share}");
+    }
+
+    /// What documents' own rules lose at a window, beside Reno.
+    #[test]
+    fn aggressive_schemes_may_lose_what_their_rules_do() {
+        let long = regime("rate=1M,rtt=600ms,buffer=0,flows=1,path=clean,mtu=1200");
+        let short = regime("rate=20M,rtt=1ms,buffer=4p,flows=1,path=clean,mtu=1200");
+        let times = |controller: &str, regime: &Regime| aggressiveness(controller, regime).map(|(times, _)| times);
+        // RFC 9438 eq. 6 at 62 packets and 610 ms: p = 0.61·(1.054/62)^(4/3); Reno's is 1.5/62².
+        let clock = 0.61 * (1.054f64 / 62.0).powf(4.0 / 3.0) / (1.5 / 62.0 / 62.0);
+        assert!((times("cubic", &long).unwrap() / clock - 1.0).abs() < 0.02, "{clock}");
+        assert_eq!(times("cubic", &short), Some(1.0), "Reno-friendly on short paths");
+        assert_eq!((times("bic", &long), times("aimd", &long)), (Some(160.0), Some(160.0)));
+        assert!((times("scalable", &long).unwrap() - 0.05 * long.room()).abs() < 1e-9);
+        assert_eq!((times("scalable", &short), times("copa", &long)), (Some(1.0), None));
     }
 
     /// Two flows of which one had everything are within a tenth of each other after some halvings.

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::bounds::{Bound, Kind, bounds};
+use super::known_limits::known_limit;
 use super::measure::Measured;
 use super::plan::Case;
-use super::told::told;
 
 /// What becomes of a regime.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -15,15 +15,15 @@ pub enum Verdict {
     NotRun,
     /// Every bound holds.
     Inside,
-    /// A bound does not hold, for a reason that the controller's page tells.
-    Told,
+    /// A bound does not hold, for a reason in the *Known limits* of the controller's page.
+    KnownLimit,
     /// A bound does not hold.
     Outside,
 }
 
 impl Verdict {
     /// All of them, the worst last.
-    pub const ALL: [Verdict; 4] = [Verdict::NotRun, Verdict::Inside, Verdict::Told, Verdict::Outside];
+    pub const ALL: [Verdict; 4] = [Verdict::NotRun, Verdict::Inside, Verdict::KnownLimit, Verdict::Outside];
 
     /// Its word in tables.
     #[must_use]
@@ -31,7 +31,7 @@ impl Verdict {
         match self {
             Verdict::NotRun => "not run",
             Verdict::Inside => "inside",
-            Verdict::Told => "told",
+            Verdict::KnownLimit => "known limit",
             Verdict::Outside => "outside",
         }
     }
@@ -48,8 +48,8 @@ pub struct Broken {
     pub limit: f64,
     /// Where the bound comes from.
     pub source: String,
-    /// What the controller's page says to it.
-    pub told: Option<&'static str>,
+    /// The sentence of the controller's page that is the reason.
+    pub known_limit: Option<&'static str>,
 }
 
 /// A regime with its verdict.
@@ -86,23 +86,29 @@ pub fn judge(controller: &str, case: &Case, own: Option<&Measured>, reference: O
     let broken = bounds.iter().filter_map(|bound| {
         let Bound { kind, limit, source } = *bound;
         let value = own.value(kind)?;
-        let told = told(controller, regime, kind);
-        (!bound.holds(value)).then(|| Broken { kind, value: Some(value), limit, source: source.to_owned(), told })
+        let known_limit = known_limit(controller, regime, kind);
+        (!bound.holds(value)).then(|| Broken {
+            kind,
+            value: Some(value),
+            limit,
+            source: source.to_owned(),
+            known_limit,
+        })
     });
     let broken: Vec<Broken> = broken.collect();
-    let verdict = if broken.iter().any(|broken| broken.told.is_none()) {
+    let verdict = if broken.iter().any(|broken| broken.known_limit.is_none()) {
         Verdict::Outside
     } else if broken.is_empty() {
         if ended.is_some() { Verdict::Outside } else { Verdict::Inside }
     } else {
-        Verdict::Told
+        Verdict::KnownLimit
     };
     let reason = ended.as_ref().map(|ended| format!("ended {ended}")).unwrap_or_default();
     Judged { verdict, reason, bounds, broken }
 }
 
 impl Measured {
-    /// What a bound of that kind is held against; `None` if it was not told.
+    /// What a bound of that kind is held against; `None` if there is none.
     #[must_use]
     pub fn value(&self, kind: Kind) -> Option<f64> {
         let Measured::Run { forwarded, dropped, utilisation, jain, least_packets, queue, window, .. } = self else {

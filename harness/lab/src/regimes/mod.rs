@@ -8,20 +8,20 @@
 mod bounds;
 mod cover;
 mod judge;
+mod known_limits;
 mod measure;
 mod plan;
 mod regime;
 mod table;
-mod told;
 
 pub use bounds::{Bound, Kind, bounds};
 pub use cover::cover;
 pub use judge::{Broken, Judged, Verdict, judge};
+pub use known_limits::{KNOWN_LIMITS, KnownLimit};
 pub use measure::{Measured, measure};
 pub use plan::{Case, Effort, Plan, REFERENCE};
 pub use regime::{AXES, Axis, Path, Regime};
 pub use table::{Results, Row, table};
-pub use told::{TOLD, Told};
 
 #[cfg(test)]
 mod tests;

@@ -213,6 +213,13 @@ impl Regime {
         }
     }
 
+    /// Whether the receiver may hold an acknowledgement for longer than the path takes, so that a round of a small window
+    /// lasts as long and a larger one leaves in bursts.
+    #[must_use]
+    pub fn holds_acks(&self) -> bool {
+        matches!(self.path(), Path::Acks(_) | Path::DelayedAcks) && MAX_ACK_DELAY > self.rtt()
+    }
+
     /// A round trip with the queue full, s.
     #[must_use]
     pub fn longest_round(&self) -> f64 {

@@ -143,15 +143,15 @@ fn what_a_stack_lacks_is_not_run() {
     assert_eq!(judge("rapid", &case, None, None).reason, "it is not done yet");
 }
 
-/// What is told stands in the *Known limits* of the pages of all controllers it is told of.
+/// Each stands in the *Known limits* of the pages of its controllers.
 #[test]
-fn what_is_told_stands_in_the_pages() {
+fn known_limits_stand_in_the_pages() {
     let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for told in TOLD {
-        for name in told.controllers {
+    for limit in KNOWN_LIMITS {
+        for name in limit.controllers {
             let entry = Algorithm::ALL.iter().find(|entry| entry.name == *name).unwrap_or_else(|| panic!("{name}"));
             let (_, limits) = entry.page.split_once("## Known limits").unwrap_or_else(|| panic!("{name}: no limits"));
-            assert!(joined(limits).contains(&joined(told.says)), "{name}: {}", told.says);
+            assert!(joined(limits).contains(&joined(limit.says)), "{name}: {}", limit.says);
         }
     }
 }

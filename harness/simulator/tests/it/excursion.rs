@@ -119,3 +119,27 @@ fn with_a_least_delay_believed_for_ever_a_longer_path_starves() {
         assert!(reached < 0.5 * reno, "{controller}: {reached}, reno {reno}");
     }
 }
+
+/// Ten flows that start 1 s apart look at the path at different times, while the others keep their queue: they find it all
+/// the same, and share it.
+#[test]
+fn many_flows_out_of_step_find_a_longer_path() {
+    let text = format!(
+        "duration_s = {}\nsample_ms = 1000\n[dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_packets = 400\n\
+         [[dumbbell.change]]\nat_s = 20\ndelay_ms = 120\n\
+         [[flow]]\ncontroller = \"under-test\"\ncount = 10\nstagger_s = 1\n",
+        20 + WITHIN + OVER
+    );
+    let each = |controller: &str| -> Vec<f64> {
+        let outcome = sim::run(&scenario(&text, controller)).unwrap_or_else(|error| panic!("{controller}: {error}"));
+        let later = |flow: &[f64]| flow[20 + WITHIN..].iter().sum::<f64>() / OVER as f64;
+        outcome.flows.iter().map(|flow| later(&flow.series.goodput_mbps)).collect()
+    };
+    let reno: f64 = each("reno").iter().sum();
+    for controller in ["vegas", "quick-vegas", "red-vegas", "rovegas", "tri-s", "nice"] {
+        let flows = each(controller);
+        let (sum, squares) = flows.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+        let jain = sum * sum / (flows.len() as f64 * squares);
+        assert!(sum >= 0.9 * reno && jain >= 0.75, "{controller}: {sum} of {reno}, Jain {jain}");
+    }
+}

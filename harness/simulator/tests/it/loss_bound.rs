@@ -6,8 +6,8 @@ use windlass_simulator::sim;
 
 use crate::common::scenario;
 
-/// Schemes that answer delay and run on a path without marks or data trains.
-pub const DELAYED: [&str; 17] = [
+/// Schemes that answer delay or measure the rate, and what they do without marks.
+pub const DELAYED: [&str; 19] = [
     "copa",
     "fast",
     "quick-vegas",
@@ -25,6 +25,8 @@ pub const DELAYED: [&str; 17] = [
     "ledbat:fallback=on",
     "ledbat++",
     "tcp-lp:fallback=on",
+    "rapid",
+    "nf-tcp",
 ];
 
 fn run(text: &str, controller: &str) -> Outcome {

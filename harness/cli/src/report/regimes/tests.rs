@@ -8,7 +8,7 @@ fn results() -> Results {
     let not = regime("rate=100G,rtt=2s,buffer=1,flows=1,path=clean,mtu=1200").case(Effort::Quick);
     let reason = not.duration.clone().unwrap_err();
     let broken =
-        Broken { kind: Kind::Loss, value: Some(0.96), limit: 0.02, source: "</script>".to_owned(), told: None };
+        Broken { kind: Kind::Loss, value: Some(0.96), limit: 0.02, source: "</script>".to_owned(), known_limit: None };
     let judged =
         |verdict, reason: &str, broken| Judged { verdict, reason: reason.to_owned(), bounds: Vec::new(), broken };
     Results {

@@ -1,4 +1,4 @@
-// The page: a map per controller, and a table of what is outside of its bounds or told.
+// The page: a map per controller, and a table of what is outside of its bounds or a known limit.
 
 const METRICS = {};
 const all = JSON.parse(await unpackedText("regimes"));
@@ -6,7 +6,7 @@ const [RATE, RTT, BUFFER] = [0, 1, 2];
 const valuesOf = (axis) => all.axes[axis][1];
 const classOf = (verdict) => all.verdicts[verdict].replace(" ", "-");
 const OUTSIDE = all.verdicts.indexOf("outside");
-const TOLD = all.verdicts.indexOf("told");
+const KNOWN = all.verdicts.indexOf("known limit");
 const nameOf = (row) => (row.stack === "sim" ? row.controller : `${row.controller} on ${row.stack}`);
 const idOf = (row) => `of-${row.stack}-${row.controller}`.replace(/[^A-Za-z0-9-]/g, "_");
 const settings = (at) => at.map((value, axis) => `${all.axes[axis][0]}=${valuesOf(axis)[value]}`).join(",");
@@ -42,12 +42,12 @@ function mapOf(row) {
 
 function overview() {
   const figures = all.rows.map((row) => {
-    const [outside, told] = [count(row, OUTSIDE), count(row, TOLD)];
-    const name = outside + told > 0 ? el("a", { href: `#${idOf(row)}`, onclick: () => open(row) }, nameOf(row)) : el("strong", {}, nameOf(row));
-    const facts = el("span", { class: outside > 0 ? "bad" : "" }, outside > 0 ? `${outside} outside` : "none outside", told > 0 ? `, ${told} told` : "");
+    const [outside, known] = [count(row, OUTSIDE), count(row, KNOWN)];
+    const name = outside + known > 0 ? el("a", { href: `#${idOf(row)}`, onclick: () => open(row) }, nameOf(row)) : el("strong", {}, nameOf(row));
+    const facts = el("span", { class: outside > 0 ? "bad" : "" }, outside > 0 ? `${outside} outside` : "none outside", known > 0 ? `, ${known} known limits` : "");
     return el("figure", {}, el("figcaption", {}, name, facts), mapOf(row));
   });
-  const key = [["inside", "inside of every bound"], ["told", "outside, and the controller’s page says why"], ["outside", "outside"], ["not-run", "not run: too long, or not on this stack"]];
+  const key = [["inside", "inside of every bound"], ["known-limit", "outside, and the controller’s page says why"], ["outside", "outside"], ["not-run", "not run: too long, or not on this stack"]];
   const box = (name) => svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, svg("rect", { class: name, width: 14, height: 14 }));
   return el("section", { id: "ranking", "data-label": "Maps", "aria-label": "Maps" },
     el("ul", { class: "key" }, ...key.map(([name, text]) => el("li", {}, box(name), text))),
@@ -64,21 +64,21 @@ function open(row) {
 }
 
 function detailsOf(row) {
-  const bad = row.cells.filter((one) => one.verdict === OUTSIDE || one.verdict === TOLD);
+  const bad = row.cells.filter((one) => one.verdict === OUTSIDE || one.verdict === KNOWN);
   const lines = bad.flatMap((one) => (one.broken ?? [null]).map((broken) => ({ one, broken })));
   const columns = [
-    wordColumn("Verdict", ({ one, broken }) => (broken?.told ? "told" : all.verdicts[one.verdict]), { header: true }),
+    wordColumn("Verdict", ({ one, broken }) => (broken?.known_limit ? "known limit" : all.verdicts[one.verdict]), { header: true }),
     ...all.axes.map(([name], axis) => wordColumn(name, ({ one }) => valuesOf(axis)[one.at[axis]])),
     wordColumn("Of", ({ broken }) => broken?.kind ?? "run"),
     { label: "Is", value: ({ broken }) => broken?.value, text: ({ broken }) => (broken ? number(broken.value) : "–"), numeric: true, better: "high" },
     { label: "Bound", value: ({ broken }) => broken?.limit, text: ({ broken }) => (broken ? `${LEAST.includes(broken.kind) ? "≥" : "≤"} ${number(broken.limit)}` : "–"), numeric: true, better: "high" },
-    wordColumn("Source, or what the page tells", ({ one, broken }) => [one.reason, broken?.told ?? broken?.source].filter(Boolean).join("; "), { className: "words" }),
+    wordColumn("Source, or the known limit", ({ one, broken }) => [one.reason, broken?.known_limit ?? broken?.source].filter(Boolean).join("; "), { className: "words" }),
     wordColumn("Command", ({ one }) => command(row, one.at), { className: "command" }),
   ];
   const table = el("details", {}, el("summary", {}, `${plural(bad.length, "regime")}`));
   // Tables are made when they are looked at: there may be thousands of lines.
   table.addEventListener("toggle", () => {
-    if (table.open && table.childElementCount === 1) table.append(sortableTable({ caption: `Outside or told: ${nameOf(row)}`, columns, rows: lines }));
+    if (table.open && table.childElementCount === 1) table.append(sortableTable({ caption: `Outside, and known limits: ${nameOf(row)}`, columns, rows: lines }));
   });
   return el("section", { id: idOf(row), "aria-labelledby": `${idOf(row)}-title` },
     el("h2", { id: `${idOf(row)}-title`, style: "text-transform: none" }, nameOf(row)),
@@ -89,7 +89,7 @@ function start() {
   const cells = all.rows.reduce((sum, row) => sum + row.cells.length, 0);
   const facts = [plural(all.rows.length, "controller"), plural(cells, "regime"), ...(all.option ? ["a cover in short runs"] : []), `windlass ${all.windlass}`, `code ${all.code}`];
   document.getElementById("facts").textContent = facts.join(" · ");
-  const bad = all.rows.filter((row) => count(row, OUTSIDE) + count(row, TOLD) > 0);
+  const bad = all.rows.filter((row) => count(row, OUTSIDE) + count(row, KNOWN) > 0);
   document.getElementById("content").append(overview(), ...bad.map(detailsOf));
   document.getElementById("contents").append(el("a", { href: "#ranking" }, "Maps"), ...bad.map((row) => el("a", { href: `#${idOf(row)}`, onclick: () => open(row) }, nameOf(row))));
   theme.start();
