@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use s2n_quic::provider::congestion_controller::Timestamp;
+use s2n_quic::provider::connection_id::{self, ConnectionInfo, LocalId};
 use s2n_quic::provider::io::testing::time;
 use s2n_quic::provider::random::{Generator, Provider};
 use windlass_controllers::Time;
@@ -67,5 +68,25 @@ impl Provider for Random {
 
     fn start(self) -> Result<Self, Infallible> {
         Ok(self)
+    }
+}
+
+/// s2n-quic's connection IDs from a stream of the run. Its own are of the same length, but the system's random bytes.
+pub struct ConnectionIds(pub Stream);
+
+/// Bytes of a connection ID.
+const ID_BYTES: usize = 16;
+
+impl connection_id::Generator for ConnectionIds {
+    fn generate(&mut self, _: &ConnectionInfo<'_>) -> LocalId {
+        let mut id = [0; ID_BYTES];
+        self.0.fill(&mut id);
+        LocalId::try_from_bytes(&id).expect("s2n-quic takes connection IDs of 4 to 20 bytes")
+    }
+}
+
+impl connection_id::Validator for ConnectionIds {
+    fn validate(&self, _: &ConnectionInfo<'_>, id: &[u8]) -> Option<usize> {
+        (id.len() >= ID_BYTES).then_some(ID_BYTES)
     }
 }

@@ -11,8 +11,7 @@ use windlass_adapter::Groups;
 use windlass_controllers::Algorithm;
 use windlass_s2n_quic::Qlog;
 
-use super::clock::Clock;
-use super::clock::Random;
+use super::clock::{Clock, ConnectionIds, Random};
 use super::config::Choice;
 use super::config::{Error, Sizes, limits};
 use super::flow::Shared;
@@ -72,16 +71,16 @@ impl Ends {
     }
 
     fn receiver(&self) -> Result<End, Error> {
-        let (io, random, limits) = (self.io()?, self.random("receiver"), limits(&self.spec)?);
+        let (io, (random, ids), limits) = (self.io()?, self.random("receiver"), limits(&self.spec)?);
         let Identity { certificate, key } = self.setup.identity;
         Ok(match self.spec.requests {
             Some(_) => {
                 let client = Client::builder().with_tls(&certificate[..])?.with_io(io)?;
-                End::Client(client.with_random(random)?.with_limits(limits)?.start()?)
+                End::Client(client.with_random(random)?.with_connection_id(ids)?.with_limits(limits)?.start()?)
             }
             None => {
                 let server = Server::builder().with_tls((&certificate[..], &key[..]))?.with_io(io)?;
-                End::Server(server.with_random(random)?.with_limits(limits)?.start()?)
+                End::Server(server.with_random(random)?.with_connection_id(ids)?.with_limits(limits)?.start()?)
             }
         })
     }
@@ -111,18 +110,18 @@ impl Ends {
     }
 
     fn sending(&self, endpoint: impl Endpoint, events: impl Subscriber) -> Result<End, Error> {
-        let (io, random, limits) = (self.io()?, self.random("sender"), limits(&self.spec)?);
+        let (io, (random, ids), limits) = (self.io()?, self.random("sender"), limits(&self.spec)?);
         let Identity { certificate, key } = self.setup.identity;
         Ok(match self.spec.requests {
             Some(_) => {
                 let server = Server::builder().with_tls((&certificate[..], &key[..]))?.with_io(io)?;
                 let server = server.with_congestion_controller(endpoint)?.with_event(events)?;
-                End::Server(server.with_random(random)?.with_limits(limits)?.start()?)
+                End::Server(server.with_random(random)?.with_connection_id(ids)?.with_limits(limits)?.start()?)
             }
             None => {
                 let client = Client::builder().with_tls(&certificate[..])?.with_io(io)?;
                 let client = client.with_congestion_controller(endpoint)?.with_event(events)?;
-                End::Client(client.with_random(random)?.with_limits(limits)?.start()?)
+                End::Client(client.with_random(random)?.with_connection_id(ids)?.with_limits(limits)?.start()?)
             }
         })
     }
@@ -134,7 +133,8 @@ impl Ends {
         Ok(builder.with_internal_recv_buffer_size(QUEUE * usize::from(largest))?.build()?)
     }
 
-    fn random(&self, part: &str) -> Random {
-        Random(Stream::new(self.setup.seed, &format!("s2n-quic {part} {}", self.spec.name)))
+    fn random(&self, part: &str) -> (Random, ConnectionIds) {
+        let stream = |of: &str| Stream::new(self.setup.seed, &format!("{of} {part} {}", self.spec.name));
+        (Random(stream("s2n-quic")), ConnectionIds(stream("connection IDs")))
     }
 }

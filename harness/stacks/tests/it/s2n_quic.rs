@@ -72,6 +72,12 @@ fn two_processes_write_the_same_logs() {
         let (outcome, logs) = logged(&read(&busy_link(FLOWS)));
         let first = &outcome.flows[0];
         assert!(first.packets_marked > 0 && first.packets_lost > 0, "{first:?}");
+        // Addresses and connection IDs, too, which s2n-quic would draw at random.
+        for log in &logs {
+            let started = named(log, "quic:connection_started");
+            let id = |end: &str| started[0]["data"][end]["connection_ids"][0].as_str().map(str::len);
+            assert_eq!((started.len(), id("local"), id("remote")), (1, Some(32), Some(16)), "{started:?}");
+        }
         std::fs::write(directory.join("logs"), logs.concat()).unwrap();
     };
     twice("s2n_quic::two_processes_write_the_same_logs", write, [("logs", 300_000)]);
