@@ -50,6 +50,8 @@ pub(crate) struct Reno {
     in_flight: f64,
     /// Whether the window has grown since it was set to the threshold.
     pub grown: bool,
+    /// Ours counts in packets: whether an idle restart lowered the window, rounding decided.
+    undecided: bool,
 }
 
 /// What a response took, for the reading "undo".
@@ -80,6 +82,7 @@ impl Reno {
             has_feedback: false,
             in_flight: 0.0,
             grown: true,
+            undecided: false,
             changes,
         }
     }
@@ -246,8 +249,10 @@ impl Reference for Reno {
         // §7.8 names RFC 7661 as a way "to update its congestion window after periods of underutilization", and none of its own.
         if self.changes.has("idle restart") {
             self.undo = None;
-            self.congestion_window =
-                self.congestion_window.min((self.initial_window)(self.max_datagram_size, &self.changes));
+            let initial = (self.initial_window)(self.max_datagram_size, &self.changes);
+            let whole = initial % self.max_datagram_size == 0.0;
+            self.undecided |= !whole && close(self.congestion_window, initial);
+            self.congestion_window = self.congestion_window.min(initial);
         }
     }
 
@@ -292,7 +297,7 @@ impl Reference for Reno {
             cwnd: self.congestion_window,
             ssthresh: self.ssthresh.is_finite().then_some(self.ssthresh),
             phase: Some(phase),
-            undecided: self.grown && close(self.congestion_window, self.ssthresh),
+            undecided: self.undecided || self.grown && close(self.congestion_window, self.ssthresh),
             ..Expected::default()
         }
     }
