@@ -113,6 +113,8 @@ struct Cubic {
     undo: Option<(Variables, Time)>,
     /// A first slow start was given back: what its rounds are then, no document says.
     given_back: bool,
+    /// Whether an idle restart lowered the window, rounding decided.
+    undecided: bool,
     period: Period,
     /// When the latest ACK came that counted for the curve.
     last_ack: Time,
@@ -144,6 +146,7 @@ impl Cubic {
             hystart,
             undo: None,
             given_back: false,
+            undecided: false,
             period: Period::default(),
             last_ack: path.now,
             next_pn: 0,
@@ -337,6 +340,7 @@ impl Reference for Cubic {
         let initial = initial_window(self.smss, &self.changes) / self.smss;
         if self.changes.has("idle restart") {
             self.undo = None;
+            self.undecided |= initial.fract() != 0.0 && close(self.of.cwnd, initial);
             if self.of.cwnd > initial {
                 self.of.cwnd = initial;
                 self.of.t_epoch = None;
@@ -391,7 +395,7 @@ impl Reference for Cubic {
             cwnd: self.of.cwnd * self.smss,
             ssthresh: self.of.ssthresh.is_finite().then_some(self.of.ssthresh * self.smss),
             phase: Some(phase),
-            undecided: self.given_back || self.grown && close(self.of.cwnd, self.of.ssthresh),
+            undecided: self.undecided || self.given_back || self.grown && close(self.of.cwnd, self.of.ssthresh),
             ..Expected::default()
         }
     }
