@@ -185,11 +185,18 @@ const LOSS_OF_BBR: &str = "2 %, and what Reno's bound is (draft-ietf-ccwg-bbr-06
 const LOSS_OF_COPA: &str =
     "5 %, below which loss is no congestion, and what Reno's bound is (Copa, NSDI 2018 §5; 5 % as in mvfst's Copa2)";
 
+/// What flows that start one after the other find free in all, of what path and buffer hold: the windows of `k` flows
+/// that do not halve together vary by a share of their sum that falls with the square root of `k` (Appenzeller, Keslassy
+/// and McKeown 2004 §3).
+fn left_free(flows: u32) -> f64 {
+    (1..=flows).map(|before| f64::from(before).sqrt().recip()).sum()
+}
+
 fn loss(controller: &str, regime: &Regime, packets: u64, reference: Option<&Measured>) -> Option<Bound> {
     let (room, flows) = (regime.room(), f64::from(regime.flows()));
     // In the round trip before it learns of the first loss it doubles once more, in the next at most again; flows that
-    // start one after the other do so in turn.
-    let starts = if regime.stagger() > 0.0 { flows } else { 1.0 };
+    // start one after the other do so in turn, each into what those before it leave free.
+    let starts = if regime.stagger() > 0.0 { left_free(regime.flows()) } else { 1.0 };
     let slow_start = ((1.0 + starts) * room + INITIAL_WINDOW * flows) / packets.max(1) as f64;
     let (share, source) = match reference {
         Some(Measured::Run { forwarded, dropped, .. }) if controller != REFERENCE => {
@@ -415,6 +422,14 @@ mod tests {
         assert_eq!((times("bic", &long), times("aimd", &long)), (Some(160.0), Some(160.0)));
         assert!((times("scalable", &long).unwrap() - 0.05 * long.room()).abs() < 1e-9);
         assert_eq!((times("scalable", &short), times("copa", &long)), (Some(1.0), None));
+    }
+
+    /// Of a hundred flows that start in turn the later ones find little.
+    #[test]
+    fn the_more_there_are_the_less_is_free() {
+        assert_eq!(left_free(1), 1.0);
+        assert!((left_free(2) - 1.0 - 0.5f64.sqrt()).abs() < 1e-12);
+        assert!((18.0..19.0).contains(&left_free(100)));
     }
 
     /// Two flows of which one had everything are within a tenth of each other after some halvings.
