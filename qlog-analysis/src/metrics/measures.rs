@@ -85,6 +85,9 @@ pub struct Measures {
     pub timeouts: Option<u64>,
     /// RTT samples, ms; `None` if the trace logs none.
     pub rtt: Option<Quantiles>,
+    /// RTTs as logged, ms, where acknowledgements show others: those are [`rtt`](Measures::rtt).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_logged: Option<Quantiles>,
     /// RTT samples above the least of them, ms.
     pub queueing: Option<Quantiles>,
     /// Congestion window, bytes; `None` if the trace logs none.
@@ -118,6 +121,16 @@ pub struct Measures {
 type Get = fn(&Measures) -> Option<f64>;
 
 impl Measures {
+    /// What a user should know, in a sentence.
+    #[must_use]
+    pub fn doubt(&self) -> Option<String> {
+        let (shown, logged) = self.rtt.zip(self.rtt_logged)?;
+        Some(format!(
+            "its RTTs are {:.2} ms as logged (median), {:.2} ms by its packets and their acknowledgements, which are taken",
+            logged.p50, shown.p50
+        ))
+    }
+
     /// The columns of a table of measures: name with unit, and value. Names are stable.
     pub const COLUMNS: &'static [(&'static str, Get)] = &[
         ("duration_s", |m| Some(m.duration)),

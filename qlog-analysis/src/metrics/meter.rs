@@ -104,6 +104,8 @@ pub struct Meter {
     ce: BTreeMap<PacketType, u64>,
     logged_rtt: Distribution,
     measured_rtt: Distribution,
+    /// An RTT that was logged is what acknowledgements show.
+    rtts_agree: bool,
     latest_sample: Option<i64>,
     cwnd: TimeWeighted,
     /// Since when the window is below what it was, and what it was.
@@ -189,6 +191,7 @@ impl Meter {
             ce: BTreeMap::new(),
             logged_rtt: Distribution::new(),
             measured_rtt: Distribution::new(),
+            rtts_agree: false,
             latest_sample: None,
             cwnd: TimeWeighted::default(),
             reduced: None,
@@ -447,11 +450,12 @@ impl Meter {
             self.total_lost = self.total_lost.max(total);
         }
         if let Some(rtt) = metrics.latest_rtt.filter(|&rtt| rtt > 0) {
-            if self.logged_rtt.least().is_none() {
+            self.logged_rtt.add(rtt);
+            if !self.rtts_agree && self.logged_rtt.agrees_with(&self.measured_rtt) {
                 // What was worked out is not needed any more.
+                self.rtts_agree = true;
                 self.measured_rtt.clear();
             }
-            self.logged_rtt.add(rtt);
         }
         if let Some(rate) = metrics.pacing_rate {
             self.pacing.set(now, rate as f64 / 1e6);

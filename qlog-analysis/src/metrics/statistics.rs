@@ -30,6 +30,13 @@ pub struct Quantiles {
     pub max: f64,
 }
 
+/// Two delays as near as this are not held for different, ns: clocks of logs have a resolution, and packets wait in queues of
+/// a host.
+const NEAR: i64 = 5_000_000;
+
+/// Samples that are no chance.
+const ENOUGH: u64 = 10;
+
 /// Samples of a delay, for quantiles.
 #[derive(Clone, Debug)]
 pub(super) struct Distribution {
@@ -82,17 +89,37 @@ impl Distribution {
         *self = Distribution { digits: self.digits, ..Distribution::new() };
     }
 
+    /// Whether there is a sample near one of the `other`'s: their spans overlap, but for a quarter or [`NEAR`].
+    pub(super) fn agrees_with(&self, other: &Distribution) -> bool {
+        let below = |a: &Distribution, b: &Distribution| a.most.saturating_add((a.most / 4).max(NEAR)) < b.least;
+        self.count > 0 && other.count > 0 && !below(self, other) && !below(other, self)
+    }
+
+    /// Whether enough samples of both say otherwise.
+    pub(super) fn contradicts(&self, other: &Distribution) -> bool {
+        self.count.min(other.count) >= ENOUGH && !self.agrees_with(other)
+    }
+
+    /// Adds all samples to `others`.
+    pub(super) fn add_to(&self, others: &mut Distribution) {
+        self.add_excess_of(0, others);
+    }
+
     pub(super) fn least(&self) -> Option<i64> {
         (self.count > 0).then_some(self.least)
     }
 
     /// Adds to `others` what each sample exceeds the least by.
     pub(super) fn add_excess_to(&self, others: &mut Distribution) {
+        self.add_excess_of(self.least, others);
+    }
+
+    fn add_excess_of(&self, base: i64, others: &mut Distribution) {
         match &self.samples {
-            Samples::Few(few) => few.iter().for_each(|delay| others.add(delay - self.least)),
+            Samples::Few(few) => few.iter().for_each(|delay| others.add(delay - base)),
             Samples::Many(many) => {
                 for value in many.iter_recorded() {
-                    let excess = (value.value_iterated_to() as i64).saturating_sub(self.least);
+                    let excess = (value.value_iterated_to() as i64).saturating_sub(base);
                     (0..value.count_at_value()).for_each(|_| others.add(excess));
                 }
             }

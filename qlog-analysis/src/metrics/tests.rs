@@ -54,6 +54,40 @@ fn marks_that_acks_and_a_recorder_tell_count_once() {
     assert_eq!(marks(&[sent(0, 0, 0), acked(50, "[[0]]"), marked(3)]), Some(3));
 }
 
+/// Sixteen packets, each acknowledged 20 ms later, and an RTT logged with each ACK; on `path` 1, if it is told, as on 0.
+fn logged_rtts(rtt_ms: u64) -> Vec<String> {
+    let each = |i: u64| {
+        [
+            sent(10 * i, i, 1000 * i),
+            acked(10 * i + 20, &format!("[[0,{i}]]")),
+            metrics(10 * i + 20, &format!(r#""latest_rtt":{rtt_ms}"#)),
+        ]
+    };
+    let mut records: Vec<(u64, String)> = (0..16)
+        .flat_map(each)
+        .zip(0..)
+        .map(|(record, at)| (10 * (at / 3) + 20 * u64::from(at % 3 > 0), record))
+        .collect();
+    records.sort_by_key(|(time, _)| *time);
+    records.into_iter().map(|(_, record)| record).collect()
+}
+
+/// What is logged counts as long as packets and their acknowledgements do not show all of it to be something else.
+#[test]
+fn rtts_that_no_acknowledgement_shows_are_doubted() {
+    let m = one(&as_strs(&logged_rtts(50)));
+    assert_eq!((m.rtt.unwrap().min, m.rtt.unwrap().max, m.rtt.unwrap().samples), (20.0, 20.0, 16));
+    assert_eq!(m.rtt_logged.unwrap().p50, 50.0);
+    assert!(m.doubt().unwrap().contains("50.00 ms as logged (median), 20.00 ms by its packets"), "{:?}", m.doubt());
+    for near in [16, 24] {
+        let m = one(&as_strs(&logged_rtts(near)));
+        assert_eq!((m.rtt.unwrap().p50, m.rtt_logged, m.doubt()), (near as f64, None, None));
+    }
+    // Few samples may be chance.
+    let few = one(&as_strs(&logged_rtts(50)[..27]));
+    assert_eq!((few.rtt.unwrap().p50, few.doubt()), (50.0, None));
+}
+
 #[test]
 fn packets_and_their_fates_are_counted() {
     let records = [

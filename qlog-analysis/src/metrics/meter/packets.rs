@@ -144,7 +144,7 @@ impl Meter {
             && let sample = now.saturating_sub(sent.time)
             && sample >= 0
         {
-            if self.logged_rtt.least().is_none() {
+            if !self.rtts_agree {
                 self.measured_rtt.add(sample);
             }
             self.latest_sample = Some(sample);

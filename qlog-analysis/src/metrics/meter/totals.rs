@@ -86,9 +86,15 @@ impl Meter {
         self.marks[0].max(self.marks[1])
     }
 
-    /// RTTs as told, or else taken from acknowledgements.
+    /// RTTs as logged, or else taken from acknowledgements: where none are logged, or only others than those.
     fn rtts(&self) -> &Distribution {
-        if self.logged_rtt.least().is_some() { &self.logged_rtt } else { &self.measured_rtt }
+        let logged = self.logged_rtt.least().is_some() && !self.rtts_differ();
+        if logged { &self.logged_rtt } else { &self.measured_rtt }
+    }
+
+    /// Whether acknowledgements show other RTTs than all that are logged.
+    fn rtts_differ(&self) -> bool {
+        !self.rtts_agree && self.logged_rtt.contradicts(&self.measured_rtt)
     }
 
     /// What limited the sender in gaps that the latest event ended, and since when each, ns.
@@ -135,6 +141,12 @@ impl Meter {
         };
         measures.burst_mean = (self.bursts > 0).then(|| self.sent as f64 / self.bursts as f64);
         measures.rtt = rtt.above(0);
+        measures.rtt_logged = self.rtts_differ().then(|| self.logged_rtt.above(0)).flatten();
+        if self.of_paths.iter().any(Meter::rtts_differ) {
+            let mut all = Distribution::new();
+            self.of_paths.iter().for_each(|path| path.rtts().add_to(&mut all));
+            (measures.rtt, measures.rtt_logged) = (all.above(0), self.logged_rtt.above(0));
+        }
         measures.queueing = match self.of_paths.as_slice() {
             [] => rtt.least().and_then(|least| rtt.above(least)),
             // Each path has a least RTT of its own.

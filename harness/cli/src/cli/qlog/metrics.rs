@@ -62,6 +62,7 @@ impl Metrics {
         let mut rows = Vec::new();
         for (path, (summary, measured)) in results {
             super::print_doubts(&path, &summary);
+            measured.iter().for_each(|measured| super::print_doubt(&path, measured));
             let file = path.display().to_string();
             rows.extend(measured.into_iter().map(|measured| Row { file: file.clone(), measured }));
         }

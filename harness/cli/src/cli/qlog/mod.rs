@@ -19,6 +19,7 @@ mod watch;
 use std::path::Path;
 
 use windlass_qlog_analysis::escape;
+use windlass_qlog_analysis::metrics::Measured;
 use windlass_qlog_analysis::read::Summary;
 
 use super::CliError;
@@ -71,6 +72,13 @@ fn not_built(what: &str, feature: &str) -> CliError {
     CliError::Usage(format!(
         "this windlass was built without {what}; build it in with `cargo install --path harness/cli --features {feature}`"
     ))
+}
+
+/// Prints on standard error what is doubtful about a connection.
+fn print_doubt(path: &Path, measured: &Measured) {
+    if let Some(doubt) = measured.measures.doubt() {
+        warn(&format!("{}: {doubt}", shown(path)));
+    }
 }
 
 /// Prints on standard error what is doubtful about a file.

@@ -75,6 +75,7 @@ impl Report {
             })
             .map_err(|error: ReadError| unreadable(path, &error))?;
             super::print_doubts(path, &summary);
+            series.iter().for_each(|series| super::print_doubt(path, &series.measured));
             let made = |series: ConnectionSeries| {
                 let wanted = self.svg.is_some() && drawable(&series);
                 let figure = wanted.then(|| svg(&caption(&file, &series), &series)).transpose();
