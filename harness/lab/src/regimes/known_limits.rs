@@ -224,7 +224,7 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
     },
     KnownLimit {
         controllers: &["bbr"],
-        kinds: USE,
+        kinds: &[Kind::Utilisation, Kind::Loss],
         holds: Regime::holds_acks,
         says: "its bandwidth samples are those of bursts",
     },
