@@ -33,6 +33,10 @@ const LEAST_ROUNDS: u64 = 40;
 /// (CUBIC) behind a buffer of four BDPs lifts the least delay by 0.6 (1.7) times that.
 const STEADY: i64 = 3;
 
+/// The same of a flow that has one sample in several round trips: two or three of them show a third of what a queue
+/// varies by. Reno's that grows behind ten BDPs lifts the least of them by 7 times that.
+const STEADY_SPARSE: i64 = 3 * STEADY;
+
 /// Part of what the path carries that is in flight while the queue is emptied
 /// (`draft-ietf-ccwg-bbr-06 §5.3.4`).
 const DRAINED: f64 = 0.5;
@@ -168,7 +172,9 @@ impl BaseDelay {
         match self.stage {
             Stage::Believed if age <= window => false,
             // A flow that sends less than once a round trip has no queue to empty.
-            Stage::Believed if lasted.0 > SPARSE.saturating_mul(sample.rtt.0) => self.judge(sample, sample.ns),
+            Stage::Believed if lasted.0 > SPARSE.saturating_mul(sample.rtt.0) => {
+                self.judge(sample, sample.ns, STEADY_SPARSE)
+            }
             Stage::Believed => {
                 let queued = sample.ns.saturating_sub(self.base) as f64;
                 let pipe = (1.0 - queued / (sample.rtt.0 as f64).max(1.0)).clamp(0.0, 1.0);
@@ -179,15 +185,16 @@ impl BaseDelay {
                 self.stage = Stage::Measured;
                 false
             }
-            Stage::Measured => self.judge(sample, least),
+            Stage::Measured => self.judge(sample, least, STEADY),
         }
     }
 
-    /// Delays were `least` without a queue of the flow's own, before `sample` came.
-    fn judge(&mut self, sample: &Sample, least: i64) -> bool {
+    /// Delays were `least` without a queue of the flow's own, before `sample` came; a longer path's have to vary `steady`
+    /// times less than they rose.
+    fn judge(&mut self, sample: &Sample, least: i64, steady: i64) -> bool {
         let (low, high) = self.range;
         let low = low.min(least);
-        let longer = low.saturating_sub(self.base) > STEADY.saturating_mul(high.saturating_sub(low));
+        let longer = low.saturating_sub(self.base) > steady.saturating_mul(high.saturating_sub(low));
         if longer {
             self.base = low.min(sample.ns);
         }
