@@ -85,8 +85,8 @@ impl Folder {
         let mut folder = Folder::prepare(path, false)?;
         let lock = folder.locked(true)?;
         recover(&folder.target).map_err(unwritable(path))?;
-        drop(lock);
         folder.staging = Some(Staging::directory(&folder.target, &folder.target).map_err(unwritable(path))?);
+        drop(lock);
         Ok(folder)
     }
 
@@ -252,6 +252,13 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         drop(self.staging.take());
+        // A directory without a lock may be another process's by now, which has locked it and is about to write into it.
+        if !self.made.is_empty() && self.lock.is_none() {
+            match self.locked(false) {
+                Ok(lock) => self.lock = lock,
+                Err(_) => self.made.clear(),
+            }
+        }
         for dir in self.made.iter().rev() {
             // This fails, as it should, where another program has put something into it.
             let _ = fs::remove_dir(dir);

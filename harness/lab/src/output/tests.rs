@@ -168,6 +168,28 @@ fn a_directory_is_written_by_one_at_a_time() {
 }
 
 #[test]
+fn a_directory_that_two_make_at_once_is_written_by_one() {
+    let place = tempfile::tempdir().unwrap();
+    let mut refused = 0;
+    for race in 0..2000 {
+        let path = place.path().join(format!("made-{race}"));
+        let begin = || Folder::owned(&path, &owned(), NONE);
+        let both = std::thread::scope(|scope| {
+            let other = scope.spawn(begin);
+            [begin(), other.join().unwrap()]
+        });
+        for error in both.iter().filter_map(|one| one.as_ref().err()) {
+            assert!(matches!(error, StoreError::InUse { .. }), "race {race}: {error}");
+            refused += 1;
+        }
+        let written: Vec<_> = both.into_iter().flatten().collect();
+        assert_eq!(written.len(), 1, "race {race}");
+        drop(written);
+    }
+    assert_eq!(refused, 2000);
+}
+
+#[test]
 fn what_was_being_moved_when_a_process_was_killed_is_moved_by_the_next() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
