@@ -124,12 +124,22 @@ READERS = {
     "replay": ["qlog", "replay", "-c", "reno", "FILE"],
 }
 # In `ci/costs quick`: what reads, measures, draws and writes, with all kinds of files.
-QUICK = ["info", "report", "convert --to qvis"]
+QUICK = ["report", "convert --to qvis"]
 
 
 class Command:
-    def __init__(self, binary):
-        self.binary = binary
+    def __init__(self, binary, place):
+        # Its symbols are most of what valgrind reads before it begins.
+        self.binary = str(Path(place, "windlass"))
+        subprocess.run(["strip", "-o", self.binary, binary], check=True)
+        self.known = {}
+
+    def once(self, arguments, text):
+        """Instructions for a file that several kinds have: the empty one."""
+        key = (*arguments, text)
+        if key not in self.known:
+            self.known[key] = self.instructions(arguments, text)
+        return self.known[key]
 
     def instructions(self, arguments, text):
         """Instructions of the command with `text` as its file, and what it said."""
@@ -152,13 +162,19 @@ class Command:
 
 def main():
     binary, quick = sys.argv[1], "quick" in sys.argv[2:]
-    command, parts = Command(binary), PARTS_IN_QUICK if quick else PARTS
+    with tempfile.TemporaryDirectory() as place:
+        judge(Command(binary, place), quick)
+
+
+def judge(command, quick):
+    parts = PARTS_IN_QUICK if quick else PARTS
     jobs = [(f"qlog {reader}", READERS[reader], kind, text)
             for reader in (QUICK if quick else READERS) for kind, text in TRACES.items()]
     jobs += [("run", ["run", "SCENARIO", "--jobs", "1"], kind, text) for kind, text in SCENARIOS.items()]
     wrong = []
     for name, arguments, kind, text in jobs:
-        none, few, many = (command.instructions(arguments, text(n)) for n in (0, parts, 4 * parts))
+        none = command.once(arguments, text(0))
+        few, many = (command.instructions(arguments, text(n)) for n in (parts, 4 * parts))
         least = 2e6  # Less is the difference of two runs.
         share = (many - none) / max(4 * (few - none), least)
         print(f"{share:5.2f}  {(many - none) / 1e6:9.1f} million  {name}: {kind}", flush=True)
