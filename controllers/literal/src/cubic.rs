@@ -68,6 +68,11 @@ pub(crate) const SCHEME: Scheme = Scheme {
         ("filter a round too old", "HyStart++ compares with the first round"),
         ("six rounds", "CSS lasts six rounds"),
         ("idle since sent", "t leaves out all the time since the latest packet left, in which ACKs came"),
+        ("half in CSS", "CSS grows by half of what slow start does"),
+        ("a sixteenth", "MIN_RTT_DIVISOR is 16"),
+        ("no bounds", "RttThresh is an eighth of the RTT, however small or large"),
+        ("baseline of before", "cssBaselineMinRtt is that of the round before CSS"),
+        ("no CSS", "HyStart++ ends slow start where CSS begins"),
         ("rounds survive idle", "HyStart++ compares rounds after an idle period with those before"),
         ("persistent after two", "two probe timeouts are persistent congestion"),
     ],
@@ -113,8 +118,10 @@ struct Cubic {
     undo: Option<(Variables, Time)>,
     /// A first slow start was given back: what its rounds are then, no document says.
     given_back: bool,
-    /// Whether an idle restart lowered the window, rounding decided.
+    /// Rounding decided a comparison: whether an idle restart lowered the window, or W_est is cwnd_prior.
     undecided: bool,
+    /// Whether the segment size changed, so that equal windows of before and after may not be equal in segments.
+    resized: bool,
     period: Period,
     /// When the latest ACK came that counted for the curve.
     last_ack: Time,
@@ -138,7 +145,7 @@ impl Cubic {
             w_est: 0.0,
             after_timeout: false,
         };
-        // §4.10 "CUBIC SHOULD use HyStart++".
+        // §4.10 "CUBIC SHOULD use the HyStart++ slow start algorithm".
         let hystart = Some(HyStart::new(path.now));
         Cubic {
             smss,
@@ -147,6 +154,7 @@ impl Cubic {
             undo: None,
             given_back: false,
             undecided: false,
+            resized: false,
             period: Period::default(),
             last_ack: path.now,
             next_pn: 0,
@@ -171,8 +179,9 @@ impl Cubic {
         }
         self.period.enter(now);
         self.undo = (!by_mark).then_some((self.of, now));
-        // §4.7 "if (cwnd < W_max and fast convergence is enabled): W_max = cwnd * (1 + β_cubic) / 2; otherwise W_max =
-        // cwnd". RFC 9406 §4.2 loss in slow start or CSS sets "ssthresh to the current cwnd", and what follows here.
+        // §4.7 "At a congestion event, if the current cwnd is less than W_max, this indicates that the saturation point
+        // experienced by this flow is getting reduced": W_max = cwnd·(1 + β_cubic)/2, and otherwise cwnd. RFC 9406 §4.2
+        // loss in slow start or CSS sets "ssthresh to the current cwnd", and what follows here.
         let shrinks = self.of.w_max.is_some_and(|w_max| self.of.cwnd < w_max) && !self.changes.has("no convergence");
         self.of.w_max = Some(if shrinks { self.of.cwnd * (1.0 + self.beta()) / 2.0 } else { self.of.cwnd });
         // §4.6 "cwnd_prior = cwnd".
@@ -231,6 +240,8 @@ impl Cubic {
         // §4.3 "α_cubic = 3·(1 − β_cubic)/(1 + β_cubic)"; "once W_est has grown to reach the cwnd at the time of most
         // recently setting ssthresh -- that is, W_est >= cwnd_prior -- the sender SHOULD set α_cubic to 1".
         let alpha = 3.0 * (1.0 - self.beta()) / (1.0 + self.beta());
+        let equal = self.of.w_est == self.of.cwnd_prior && !self.resized;
+        self.undecided |= !equal && close(self.of.w_est, self.of.cwnd_prior);
         let alpha = if self.of.w_est >= self.of.cwnd_prior && !self.changes.has("α stays") { 1.0 } else { alpha };
         // §4.3 "W_est = W_est + α_cubic * segments_acked / cwnd".
         self.of.w_est += alpha * segments / self.of.cwnd;
@@ -274,8 +285,8 @@ impl Reference for Cubic {
                 self.of.cwnd_prior = self.of.cwnd;
                 self.of.ssthresh = (self.of.cwnd * self.beta()).max(2.0);
             }
-            // §4.8 "In case of a timeout, CUBIC follows Reno to reduce cwnd, but sets ssthresh using β_cubic"; W_max at
-            // the next stage is the window then.
+            // §4.8 "In case of a timeout, CUBIC follows Reno to reduce cwnd [RFC5681], but sets ssthresh using β_cubic";
+            // W_max at the next stage is the window then.
             self.of.cwnd = self.minimum_window();
             if self.changes.has("W_max through a timeout") {
                 self.of.w_max = w_max;
@@ -296,9 +307,9 @@ impl Reference for Cubic {
         }
         let css = self.hystart.is_some_and(|hystart| matches!(hystart.growth(), Growth::Css));
         if frame.app_limited {
-            // §5.8 "CUBIC doesn't increase cwnd when it's limited by the sending application or rwnd"; §4.2 "The elapsed
-            // time t MUST NOT include periods during which cwnd has not been updated due to application-limited
-            // behavior".
+            // §5.8 "CUBIC does not increase its congestion window if a flow is application-limited"; §4.2 "The elapsed
+            // time t in Figure 1 MUST NOT include periods during which cwnd has not been updated due to
+            // application-limited behavior".
             if !self.changes.has("time runs on") {
                 self.leave_out(frame.now, frame.now.since(self.last_ack));
             }
@@ -310,7 +321,8 @@ impl Reference for Cubic {
                 if self.of.cwnd < self.of.ssthresh {
                     // RFC 9406 §4.2 "cwnd = cwnd + min(N, L * SMSS)", in CSS "cwnd + (min(N, L * SMSS) /
                     // CSS_GROWTH_DIVISOR)", which is 4; L is infinite where the sender paces.
-                    self.of.cwnd += if css { segments / 4.0 } else { segments };
+                    let divisor = if self.changes.has("half in CSS") { 2.0 } else { 4.0 };
+                    self.of.cwnd += if css { segments / divisor } else { segments };
                 } else {
                     if self.of.t_epoch.is_none() {
                         self.begin_epoch(frame.now);
@@ -346,8 +358,8 @@ impl Reference for Cubic {
                 self.of.t_epoch = None;
             }
         }
-        // RFC 9406 §4.3 "An implementation MAY use HyStart++ to grow the restart window after a long idle period": that
-        // is a start, with rounds of its own.
+        // RFC 9406 §4.3 "An implementation MAY use HyStart++ to grow the restart window [RFC5681] after a long idle
+        // period": that is a start, with rounds of its own.
         if !self.changes.has("rounds survive idle") {
             self.hystart = self.hystart.map(|_| HyStart::new(now));
         }
@@ -367,6 +379,7 @@ impl Reference for Cubic {
 
     fn on_mtu(&mut self, _now: Time, bytes: u64) {
         let before = self.smss;
+        self.resized |= bytes as f64 != before;
         self.smss = bytes as f64;
         self.of.cwnd *= before / self.smss;
         self.of.ssthresh *= before / self.smss;

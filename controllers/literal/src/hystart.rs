@@ -65,12 +65,18 @@ impl HyStart {
             if enough && self.current_round_min_rtt.is_finite() && self.last_round_min_rtt.is_finite() {
                 // §4.2 "RttThresh = max(MIN_RTT_THRESH, min(lastRoundMinRTT / MIN_RTT_DIVISOR, MAX_RTT_THRESH))"; §4.3
                 // they are 4 ms, 8 and 16 ms.
-                let rtt_thresh = (self.last_round_min_rtt / 8.0).clamp(4e6, 16e6);
+                let divisor = if changes.has("a sixteenth") { 16.0 } else { 8.0 };
+                let (least, most) = if changes.has("no bounds") { (0.0, f64::INFINITY) } else { (4e6, 16e6) };
+                let rtt_thresh = (self.last_round_min_rtt / divisor).clamp(least, most);
                 // §4.2 "if (currentRoundMinRTT >= (lastRoundMinRTT + RttThresh)) cssBaselineMinRtt =
                 // currentRoundMinRTT; exit slow start and enter CSS".
                 if self.current_round_min_rtt >= self.last_round_min_rtt + rtt_thresh {
                     self.css_baseline_min_rtt = self.current_round_min_rtt;
+                    if changes.has("baseline of before") {
+                        self.css_baseline_min_rtt = self.last_round_min_rtt;
+                    }
                     self.css_rounds = Some(0);
+                    return changes.has("no CSS");
                 }
             }
         } else if enough && self.current_round_min_rtt < self.css_baseline_min_rtt && !changes.has("no way back") {

@@ -5,7 +5,7 @@ use windlass_controllers::{Path, Span, Time};
 use crate::ledbat::{Delays, OF_LEDBAT};
 use crate::recovery::{BYTES_KEPT, OF_RENOS_WINDOW, THRESHOLD_FLOOR};
 use crate::reno::Reno;
-use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status, close};
+use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status, at_once, close};
 
 const READINGS: [Reading; 7] = [
     Reading {
@@ -33,7 +33,7 @@ const READINGS: [Reading; 7] = [
         change: "noticed by the next ACK",
         section: "draft-irtf-iccrg-ledbat-plus-plus-01 §4.4",
         says: "slow start is over when the window reaches the threshold",
-        ours: "the next ACK notices",
+        ours: "the next ACK notices, and what is due then waits for another",
         status: Status::Documented,
     },
     Reading {
@@ -147,7 +147,12 @@ impl LedbatPlusPlus {
 
     /// §4.4, what is due.
     fn slow_down(&mut self, now: Time) {
-        self.complete(now);
+        if self.complete(now) && self.has("noticed by the next ACK") {
+            return;
+        }
+        if let Slowdown::At(due) | Slowdown::Down(_, due) = self.slowdown {
+            self.undecided |= at_once(now, due);
+        }
         match self.slowdown {
             // §4.4 "Upon entering slowdown, set SSTHRESH to the current version of the congestion window CWND, and then reduce
             // CWND to 2 packets." "Keep CWND frozen at 2 packets for 2 RTT."
@@ -166,10 +171,10 @@ impl LedbatPlusPlus {
         }
     }
 
-    /// §4.4 when the next slowdown is, once slow start is over.
-    fn complete(&mut self, now: Time) {
+    /// §4.4 when the next slowdown is, once slow start is over. Whether it was not yet known.
+    fn complete(&mut self, now: Time) -> bool {
         if self.in_slow_start() {
-            return;
+            return false;
         }
         match self.slowdown {
             // §4.4 "The initial slowdown starts shortly after the connection completes the initial slow start phase; 2 RTT
@@ -183,8 +188,9 @@ impl LedbatPlusPlus {
                 let times = if self.has("five times") { 5 } else { 9 };
                 self.slowdown = Slowdown::At(now + Span(times * now.since(since).0));
             }
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     fn on_acknowledgment(&mut self, frame: &Frame<'_>, newest: &Packet) {

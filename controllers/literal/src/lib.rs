@@ -214,6 +214,11 @@ pub(crate) fn close(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-6 * one.abs().max(1.0)
 }
 
+/// Whether rounding alone decides which of two times comes first: ours keeps the smoothed RTT in whole nanoseconds.
+pub(crate) fn at_once(one: Time, other: Time) -> bool {
+    one != other && one.0.abs_diff(other.0) <= 20
+}
+
 /// What a document lets a sender do.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Expected {

@@ -1,4 +1,4 @@
-//! Prague: draft-briscoe-iccrg-prague-congestion-control §2.3 to §2.5, ACK by ACK, where it says nothing otherwise as
+//! Prague: draft-briscoe-iccrg-prague-congestion-control-00 §2.3 to §2.5, ACK by ACK, where it says nothing otherwise as
 //! RFC 8257 and RFC 9002.
 
 use windlass_controllers::{Path, Span, Time};
@@ -51,7 +51,7 @@ const READINGS: [Reading; 5] = [
 pub(crate) const SCHEME: Scheme = Scheme {
     name: "prague",
     text: "prague:transition=3",
-    document: "draft-briscoe-iccrg-prague-congestion-control §2; RFC 8257 §3; RFC 9002 §7, B",
+    document: "draft-briscoe-iccrg-prague-congestion-control-00 §2; RFC 8257 §3; RFC 9002 §7, B",
     source: concat!(include_str!("prague.rs"), include_str!("dctcp.rs"), include_str!("reno.rs")),
     readings: &[&OF_RENOS_WINDOW, &OF_RENOS_GROWTH, &OF_FRACTIONS, &[TWO_AFTER_A_TIMEOUT], &READINGS],
     mutants: &[

@@ -1,5 +1,6 @@
 //! Ours beside the references, over random histories.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use proptest::strategy::{Strategy, ValueTree};
@@ -34,6 +35,33 @@ fn runner(cases: u32, seed: u64) -> TestRunner {
     })
 }
 
+/// Whether what docs/literal.md is made of is written.
+fn accepts() -> bool {
+    std::env::var_os("WINDLASS_ACCEPT_LITERAL").is_some()
+}
+
+/// Histories of each scheme that the latest long run found equal, one a line after its name.
+const EQUAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/histories.txt");
+
+/// How many histories of each scheme were found equal.
+fn equal_histories() -> BTreeMap<String, u32> {
+    let text = std::fs::read_to_string(EQUAL).expect("histories.txt");
+    let read = |line: &str| {
+        let (name, number) = line.rsplit_once(' ')?;
+        Some((name.to_owned(), number.parse().ok()?))
+    };
+    text.lines()
+        .map(|line| read(line).unwrap_or_else(|| panic!("{line:?} in histories.txt: a name, a number")))
+        .collect()
+}
+
+fn note_histories(name: &str) {
+    let mut equal = equal_histories();
+    equal.insert(name.to_owned(), how_many());
+    let text: String = equal.iter().map(|(name, number)| format!("{name} {number}\n")).collect();
+    std::fs::write(EQUAL, text).expect("histories.txt");
+}
+
 /// The shortest history found on which ours and the reference with `changes` part.
 fn shortest(scheme: &Scheme, changes: &Changes, cases: u32) -> Option<(History, Difference)> {
     let outcome = runner(cases, 1).run(&histories(ACTIONS), |history| {
@@ -64,8 +92,10 @@ fn differs(scheme: &Scheme, changes: &Changes, cases: u32) -> bool {
 fn ours_is_the_documents_but_for_the_readings() {
     let mut found = Vec::new();
     for scheme in chosen() {
-        if let Some((history, difference)) = shortest(scheme, &scheme.changes(), how_many()) {
-            found.push(format!("{}: {difference}\n  in {history:?}", scheme.name));
+        match shortest(scheme, &scheme.changes(), how_many()) {
+            Some((history, difference)) => found.push(format!("{}: {difference}\n  in {history:?}", scheme.name)),
+            None if accepts() => note_histories(scheme.name),
+            None => {}
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -125,15 +155,17 @@ fn survey() {
 /// What docs/literal.md has below its marker.
 fn tables() -> String {
     let mut page = String::from(
-        "\n| controller | document | sentences | mutants | differences: to mend | mended | documented |\n|---|---|---|---|---|---|---|\n",
+        "\n| controller | document | sentences | histories found equal | mutants found | differences: to mend | mended | documented |\n|---|---|---|---|---|---|---|---|\n",
     );
+    let equal = equal_histories();
     for scheme in SCHEMES {
+        let histories = equal.get(scheme.name).map_or("–".to_owned(), ToString::to_string);
         let of = |status| scheme.readings().filter(|reading| reading.status == status).count();
         let (sentences, mutants) = (scheme.sentences(), scheme.mutants.len());
         let (faults, mended, documented) = (of(Status::Fault), scheme.mended.len(), of(Status::Documented));
         let _ = writeln!(
             page,
-            "| {} | {} | {sentences} | {mutants} | {faults} | {mended} | {documented} |",
+            "| {} | {} | {sentences} | {histories} | {mutants} | {faults} | {mended} | {documented} |",
             scheme.name, scheme.document
         );
     }
@@ -163,7 +195,7 @@ fn the_page_has_the_tables() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/literal.md");
     let page = std::fs::read_to_string(path).expect("the page");
     let (prose, rest) = page.split_once(MARKER).expect("the marker");
-    if std::env::var_os("WINDLASS_ACCEPT_LITERAL").is_some() {
+    if accepts() {
         std::fs::write(path, format!("{prose}{MARKER}{}", tables())).expect("the page");
         return;
     }
