@@ -20,6 +20,7 @@ ARROWS = {
     "windlass-controllers": set(),
     "windlass-qlog": set(),
     "windlass-literal": ADAPTER,
+    "windlass-judged": ADAPTER,
     # adapters/
     "windlass-adapter": {"windlass-controllers", "windlass-qlog"},
     "windlass-quinn": ADAPTER,
