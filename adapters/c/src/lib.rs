@@ -8,6 +8,8 @@
 //! Unsafe code stands in `exports`, where C calls, and nowhere else.
 
 mod abi;
+#[cfg(test)]
+mod calls;
 mod definition;
 #[allow(unsafe_code, reason = "C passes pointers")]
 mod exports;

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use windlass_adapter::Groups;
-use windlass_adapter_testkit::calls::{self, At, Call, Key, Order, Packet, Watch, datagram, run_seeded};
-use windlass_controllers::{Algorithm, Signals};
+use windlass_adapter_testkit::calls::{self, At, Call, Key, Order, Packet, Watch, datagram, digests, run_seeded};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 use windlass_msquic_abi as abi;
 
 use crate::definition::{Definition, NewConnection, StartFlow};
@@ -23,13 +23,13 @@ fn u32_of(number: u64) -> u32 {
 }
 
 /// MsQuic with all its settings turned on.
-struct Stack(Definition);
+struct Stack<C: ConfiguredController = Algorithm>(Definition<C>);
 
-impl calls::Stack for Stack {
+impl<C: ConfiguredController> calls::Stack<C> for Stack<C> {
     type Path = Path;
     const PROVIDES: Signals = crate::AT_MOST;
 
-    fn new(controller: Algorithm, groups: Option<&Groups<Algorithm, Key>>, watch: &Watch) -> Self {
+    fn new(controller: C, groups: Option<&Groups<C, Key>>, watch: &Watch) -> Self {
         let watch = watch.clone();
         let definition = Definition::new(controller).expect("the stack reports what it needs");
         let definition = definition.seed(1).record_with(move |new| watch.recorder(new.path));
@@ -220,6 +220,10 @@ impl calls::Path for Path {
         control.cwnd.into()
     }
 
+    fn answers(&self) -> String {
+        format!("{:?}", self.flow.borrow().1)
+    }
+
     fn least_window(mtu: u16, least: u64) -> u64 {
         least * datagram(mtu.into())
     }
@@ -228,4 +232,9 @@ impl calls::Path for Path {
 #[test]
 fn every_controller_holds_under_any_sequence_of_calls() {
     run_seeded::<Stack>(360);
+}
+
+#[test]
+fn the_same_calls_are_the_same_events() {
+    assert_eq!(digests::<Stack<_>>(), ["8151dd70d4f3cc22", "f853e1b9b5316b84"]);
 }

@@ -1,8 +1,13 @@
 //! Any sequence of the calls of quinn and its forks, on every controller.
 
-use windlass_adapter_testkit::calls::{path_flow::Stack, run_seeded};
+use windlass_adapter_testkit::calls::{digests, path_flow::Stack, run_seeded};
 
 #[test]
 fn every_controller_holds_under_any_sequence_of_calls() {
     run_seeded::<Stack>(360);
+}
+
+#[test]
+fn the_same_calls_are_the_same_events() {
+    assert_eq!(digests::<Stack<_>>(), ["fa6bf44e850d85d4", "d7397962a54b4e8b"]);
 }

@@ -7,17 +7,19 @@ use quiche::external::{
     self, AckFrame, Acked, Algorithm as _, CongestionEvent, Controller, EcnCounts, Lost, NewPath, PacketSent, Space,
 };
 use quiche::harness::RttEstimate;
-use windlass_adapter_testkit::calls::{self, At, Call, Key, Order, Packet, Watch, datagram, instant, run_seeded};
-use windlass_quiche::{Algorithm, Definition, Groups, PROVIDES_WITH_ECT, Signals};
+use windlass_adapter_testkit::calls::{
+    self, At, Call, Key, Order, Packet, Watch, datagram, digests, instant, run_seeded,
+};
+use windlass_quiche::{Algorithm, ConfiguredController, Definition, Groups, PROVIDES_WITH_ECT, Signals};
 
 /// quiche, whose program sets ECT codepoints.
-struct Stack(Definition);
+struct Stack<C: ConfiguredController = Algorithm>(Definition<C>);
 
-impl calls::Stack for Stack {
+impl<C: ConfiguredController> calls::Stack<C> for Stack<C> {
     type Path = Path;
     const PROVIDES: Signals = PROVIDES_WITH_ECT;
 
-    fn new(controller: Algorithm, groups: Option<&Groups<Algorithm, Key>>, watch: &Watch) -> Self {
+    fn new(controller: C, groups: Option<&Groups<C, Key>>, watch: &Watch) -> Self {
         let watch = watch.clone();
         let definition = Definition::new(controller).expect("the stack reports what it needs");
         let definition = definition.origin(instant(0)).seed(1).record_with(move |new| watch.recorder(new.path));
@@ -181,6 +183,13 @@ impl calls::Path for Path {
         if self.decision.shared { self.controller.decision().cwnd } else { self.decision.cwnd }
     }
 
+    fn answers(&self) -> String {
+        format!(
+            "{:?}",
+            (self.decision, self.controller.decision(), self.controller.ssthresh(), self.controller.state())
+        )
+    }
+
     fn least_window(mtu: u16, least: u64) -> u64 {
         least * datagram(mtu.into())
     }
@@ -197,4 +206,13 @@ fn every_controller_holds_under_any_sequence_of_calls() {
     }
     windlass_quiche::sets_ect();
     run_seeded::<Stack>(360);
+}
+
+#[test]
+fn the_same_calls_are_the_same_events() {
+    if !crate::in_own_process("calls::the_same_calls_are_the_same_events") {
+        return;
+    }
+    windlass_quiche::sets_ect();
+    assert_eq!(digests::<Stack<_>>(), ["4dbd9727f35feba3", "3802d8a4f0f79338"]);
 }

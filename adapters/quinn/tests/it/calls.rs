@@ -1,8 +1,13 @@
 //! Any sequence of quinn's calls, on every controller.
 
-use windlass_adapter_testkit::calls::{quinn::Stack, run_seeded};
+use windlass_adapter_testkit::calls::{digests, quinn::Stack, run_seeded};
 
 #[test]
 fn every_controller_holds_under_any_sequence_of_calls() {
     run_seeded::<Stack>(360);
+}
+
+#[test]
+fn the_same_calls_are_the_same_events() {
+    assert_eq!(digests::<Stack<_>>(), ["8852247447c2235a", "55ef5b0c6507efae"]);
 }

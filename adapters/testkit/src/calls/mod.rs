@@ -19,6 +19,7 @@ mod model;
 #[cfg(feature = "noq")]
 pub mod noq;
 pub mod path_flow;
+mod probe;
 #[cfg(feature = "quinn")]
 pub mod quinn;
 #[cfg(feature = "s2n-quic")]
@@ -31,11 +32,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use windlass_adapter::Groups;
-use windlass_controllers::{Algorithm, Signals};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
 pub use choices::bytes_of;
 pub use model::run;
 pub use path_flow::instant;
+pub use probe::{Probe, digests};
 pub use watch::{Watch, datagram};
 
 /// Nanoseconds before or after the start of a sequence; of both 73 years at most.
@@ -135,8 +137,8 @@ pub enum Order {
     AcksFirst,
 }
 
-/// A stack with our controllers.
-pub trait Stack: Sized {
+/// A stack with our controllers, the catalogue's or another `C`.
+pub trait Stack<C: ConfiguredController = Algorithm>: Sized {
     /// One path of a connection.
     type Path: Path;
     /// What a controller may need.
@@ -145,7 +147,7 @@ pub trait Stack: Sized {
     /// A stack whose connections use `controller` and are watched by `watch`, and which puts those
     /// of one key into one of `groups`, if there are any. The controller needs no more than
     /// [`PROVIDES`](Self::PROVIDES).
-    fn new(controller: Algorithm, groups: Option<&Groups<Algorithm, Key>>, watch: &Watch) -> Self;
+    fn new(controller: C, groups: Option<&Groups<C, Key>>, watch: &Watch) -> Self;
 
     /// A connection to the peer of `key` that starts `now` with datagrams of `mtu` bytes.
     fn connect(&mut self, now: At, mtu: u16, key: Key) -> Self::Path;
@@ -180,6 +182,11 @@ pub trait Path: Sized {
     /// Bytes in flight, where the adapter counts them for the stack.
     fn in_flight(&self) -> Option<u64> {
         None
+    }
+
+    /// What else the stack reads of the decision, as text.
+    fn answers(&self) -> String {
+        String::new()
     }
 
     /// Whether its flow has started, and so joined its group if it has one.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use windlass_adapter::Groups;
-use windlass_controllers::{Algorithm, EventKind, Signals};
+use windlass_controllers::{ConfiguredController, EventKind, Signals};
 
 use super::choices::Choices;
 use super::watch::{LARGEST_WINDOW, Watch, check_frame};
@@ -26,7 +26,7 @@ const SHOWN: usize = 16;
 /// Peers whose paths form a group each.
 const PEERS: usize = 2;
 
-type KeptBy<S> = <<S as Stack>::Path as Path>::Kept;
+type KeptBy<C, S> = <<S as Stack<C>>::Path as Path>::Kept;
 
 /// Runs the sequence of calls that `data` describes on one stack: its first byte chooses the
 /// controller, the second its parameters, the third whether the stack has gone wrong and puts its
@@ -37,12 +37,24 @@ type KeptBy<S> = <<S as Stack>::Path as Path>::Kept;
 pub fn run<S: Stack>(data: &[u8]) {
     let mut choices = Choices::new(data);
     let (controller, text, least) = chosen(choices.byte(), choices.byte(), S::PROVIDES);
+    run_on::<_, S>(controller, text, least, None, choices);
+}
+
+/// Runs the sequence of calls that `choices` describe on one stack with `controller`, which is shown as `text` and has
+/// windows of `least` datagrams at least. Continues the `digest` of all that passes between them, if there is one.
+pub(super) fn run_on<C: ConfiguredController, S: Stack<C>>(
+    controller: C,
+    text: String,
+    least: u64,
+    digest: Option<u64>,
+    mut choices: Choices<'_>,
+) -> Option<u64> {
     let settings = choices.byte();
     let wrong = settings & 1 == 1;
     let grouped = settings & 2 == 2 || controller.needs().contains(Signals::GROUPS);
     let groups = grouped.then(Groups::default);
-    let watch = Watch::new(least, !wrong);
-    let mut model = Model::<S> {
+    let watch = Watch::new(least, !wrong, digest);
+    let mut model = Model::<C, S> {
         stack: S::new(controller, groups.as_ref(), &watch),
         text,
         least,
@@ -64,6 +76,7 @@ pub fn run<S: Stack>(data: &[u8]) {
     if let Some(groups) = &model.groups {
         assert!(groups.is_empty(), "{} groups are left", groups.len());
     }
+    model.watch.digest()
 }
 
 /// One path, and what its stack knows of it.
@@ -97,19 +110,19 @@ impl<P: Path> Line<P> {
     }
 }
 
-struct Model<S: Stack> {
+struct Model<C: ConfiguredController, S: Stack<C>> {
     stack: S,
     text: String,
     least: u64,
     /// The stack has gone wrong.
     wrong: bool,
-    groups: Option<Groups<Algorithm, Key>>,
+    groups: Option<Groups<C, Key>>,
     watch: Watch,
     now: At,
     lines: Vec<Line<S::Path>>,
     lineages: u64,
     /// The latest: when, on which path, what.
-    calls: VecDeque<(At, usize, Shown<KeptBy<S>>)>,
+    calls: VecDeque<(At, usize, Shown<KeptBy<C, S>>)>,
 }
 
 /// A call as it is shown.
@@ -123,7 +136,7 @@ enum Shown<K> {
     Drop,
 }
 
-impl<S: Stack> Model<S> {
+impl<C: ConfiguredController, S: Stack<C>> Model<C, S> {
     fn step(&mut self, choices: &mut Choices<'_>) {
         let what = choices.below(32);
         if self.lines.is_empty() {
@@ -239,7 +252,7 @@ impl<S: Stack> Model<S> {
         self.check();
     }
 
-    fn note(&mut self, line: usize, call: Shown<KeptBy<S>>) {
+    fn note(&mut self, line: usize, call: Shown<KeptBy<C, S>>) {
         if self.calls.len() == SHOWN {
             self.calls.pop_front();
         }
@@ -247,13 +260,13 @@ impl<S: Stack> Model<S> {
     }
 
     /// Makes a call after which the stack asks for the window.
-    fn call(&mut self, line: usize, call: Call<KeptBy<S>>) {
+    fn call(&mut self, line: usize, call: Call<KeptBy<C, S>>) {
         self.called(line, call);
         self.check();
     }
 
     /// Makes a call and returns the events it led to.
-    fn called(&mut self, line: usize, call: Call<KeptBy<S>>) -> Vec<EventKind> {
+    fn called(&mut self, line: usize, call: Call<KeptBy<C, S>>) -> Vec<EventKind> {
         self.note(line, Shown::Call(call));
         self.lines[line].path.call(self.now, &call);
         let events = self.events(line);
@@ -331,7 +344,7 @@ impl<S: Stack> Model<S> {
         self.lose(line, &lost, choices);
     }
 
-    fn lose(&mut self, line: usize, lost: &[Packet<KeptBy<S>>], choices: &mut Choices<'_>) {
+    fn lose(&mut self, line: usize, lost: &[Packet<KeptBy<C, S>>], choices: &mut Choices<'_>) {
         for call in losses(lost, choices.once_in(4)) {
             self.called(line, call);
         }
@@ -445,7 +458,7 @@ impl<S: Stack> Model<S> {
     }
 
     /// A packet of this path or of another, as it is or forged.
-    fn some_packet(&self, line: usize, choices: &mut Choices<'_>) -> Option<Packet<KeptBy<S>>> {
+    fn some_packet(&self, line: usize, choices: &mut Choices<'_>) -> Option<Packet<KeptBy<C, S>>> {
         let other = &self.lines[(line + choices.below(2)) % self.lines.len()];
         let known = other.flight.len() + other.past.len();
         if known == 0 {
@@ -480,6 +493,7 @@ impl<S: Stack> Model<S> {
             assert!((least..=most).contains(&window), "a window of {window} is not within {least}..={most}");
             // What was reported before is complete once the window is asked for.
             in_order::<S::Path>(&self.watch.take().unwrap_or_else(|wrong| panic!("{wrong}")));
+            self.watch.answered(|| (window, state.path.in_flight(), state.path.answers()));
         }
         self.count_members();
     }
@@ -514,7 +528,7 @@ impl<S: Stack> Model<S> {
 }
 
 /// Shows how it came to a panic.
-impl<S: Stack> Drop for Model<S> {
+impl<C: ConfiguredController, S: Stack<C>> Drop for Model<C, S> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("{}, after", self.text);

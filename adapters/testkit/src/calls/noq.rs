@@ -7,7 +7,7 @@ use std::time::Duration;
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory as _};
 use windlass_adapter::Groups;
-use windlass_controllers::{Algorithm, Signals};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 use windlass_noq::{Factory, PROVIDES};
 
 use super::estimator::quinn_like_estimator;
@@ -24,17 +24,17 @@ fn estimators() -> &'static [RttEstimator] {
 }
 
 /// noq, with a factory for each peer.
-pub struct Stack {
-    controller: Algorithm,
-    groups: Option<Groups<Algorithm, Key>>,
+pub struct Stack<C: ConfiguredController = Algorithm> {
+    controller: C,
+    groups: Option<Groups<C, Key>>,
     watch: Watch,
-    factories: HashMap<Key, Arc<Factory>>,
+    factories: HashMap<Key, Arc<Factory<C>>>,
 }
 
-impl Stack {
-    fn factory(&self, key: Key) -> Factory {
+impl<C: ConfiguredController> Stack<C> {
+    fn factory(&self, key: Key) -> Factory<C> {
         let watch = self.watch.clone();
-        let factory = Factory::new(self.controller).expect("the stack reports what it needs");
+        let factory = Factory::new(self.controller.clone()).expect("the stack reports what it needs");
         let factory = factory.origin(instant(0)).seed(1).record_with(move |path| watch.recorder(path));
         match &self.groups {
             Some(groups) => factory.group(groups, key),
@@ -43,11 +43,11 @@ impl Stack {
     }
 }
 
-impl super::Stack for Stack {
+impl<C: ConfiguredController> super::Stack<C> for Stack<C> {
     type Path = Path;
     const PROVIDES: Signals = PROVIDES;
 
-    fn new(controller: Algorithm, groups: Option<&Groups<Algorithm, Key>>, watch: &Watch) -> Self {
+    fn new(controller: C, groups: Option<&Groups<C, Key>>, watch: &Watch) -> Self {
         Stack { controller, groups: groups.cloned(), watch: watch.clone(), factories: HashMap::new() }
     }
 
@@ -109,6 +109,12 @@ impl super::Path for Path {
 
     fn window(&self) -> u64 {
         self.0.window()
+    }
+
+    fn answers(&self) -> String {
+        let metrics = self.0.metrics();
+        let pacing = (metrics.pacing_rate, metrics.send_quantum);
+        format!("{:?}", (metrics.congestion_window, metrics.ssthresh, pacing))
     }
 
     fn least_window(mtu: u16, _: u64) -> u64 {

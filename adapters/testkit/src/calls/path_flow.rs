@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use windlass_adapter::std_time::{Clock, Loss, Packet as Acknowledged, PathFlow};
 use windlass_adapter::{Flow, Groups};
-use windlass_controllers::{Algorithm, Signals};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
 use super::{At, Call, Key, Order, Watch};
 
@@ -33,15 +33,15 @@ fn estimates(which: u8) -> (Duration, Duration) {
 }
 
 /// Connections without a stack.
-pub struct Stack {
-    controller: Algorithm,
-    groups: Option<Groups<Algorithm, Key>>,
+pub struct Stack<C: ConfiguredController = Algorithm> {
+    controller: C,
+    groups: Option<Groups<C, Key>>,
     watch: Watch,
     made: u64,
 }
 
-impl super::Stack for Stack {
-    type Path = Path;
+impl<C: ConfiguredController> super::Stack<C> for Stack<C> {
+    type Path = Path<C>;
     const PROVIDES: Signals = Signals::ACKS
         .and(Signals::LOSS)
         .and(Signals::PERSISTENT_CONGESTION)
@@ -54,27 +54,27 @@ impl super::Stack for Stack {
         .and(Signals::PACING)
         .and(Signals::GROUPS);
 
-    fn new(controller: Algorithm, groups: Option<&Groups<Algorithm, Key>>, watch: &Watch) -> Self {
+    fn new(controller: C, groups: Option<&Groups<C, Key>>, watch: &Watch) -> Self {
         Stack { controller, groups: groups.cloned(), watch: watch.clone(), made: 0 }
     }
 
-    fn connect(&mut self, now: At, mtu: u16, key: Key) -> Path {
+    fn connect(&mut self, now: At, mtu: u16, key: Key) -> Path<C> {
         let clock = Clock::new(instant(0), instant(now));
         let path = windlass_controllers::Path::new(clock.now(), mtu.into(), self.made);
         self.made += 1;
         let recorder = Some(self.watch.recorder(&path));
         let flow = match &self.groups {
-            Some(groups) => Flow::grouped_with(self.controller, &path, groups, key, recorder),
-            None => Flow::ungrouped_with(self.controller, &path, recorder),
+            Some(groups) => Flow::grouped_with(self.controller.clone(), &path, groups, key, recorder),
+            None => Flow::ungrouped_with(self.controller.clone(), &path, recorder),
         };
         Path(PathFlow::new(flow, clock, mtu))
     }
 }
 
 /// One of their paths.
-pub struct Path(PathFlow<Algorithm>);
+pub struct Path<C: ConfiguredController>(PathFlow<C>);
 
-impl super::Path for Path {
+impl<C: ConfiguredController> super::Path for Path<C> {
     type Kept = ();
     const ORDER: Order = Order::AcksFirst;
 
@@ -111,6 +111,10 @@ impl super::Path for Path {
 
     fn window(&self) -> u64 {
         self.0.window()
+    }
+
+    fn answers(&self) -> String {
+        format!("{:?}", (self.0.pacing_rate(), self.0.send_quantum()))
     }
 
     fn least_window(mtu: u16, _: u64) -> u64 {

@@ -11,7 +11,7 @@ use s2n_quic_core::packet::number::PacketNumberSpace;
 use s2n_quic_core::recovery::bandwidth::{Bandwidth, RateSample};
 use s2n_quic_core::time::{Clock as _, clock::NoopClock};
 use windlass_adapter::Groups;
-use windlass_controllers::{Algorithm, Signals};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 use windlass_s2n_quic::{Controller, Endpoint, PROVIDES};
 
 use super::watch::datagram;
@@ -47,13 +47,13 @@ fn timestamp(at: At) -> Timestamp {
 }
 
 /// An endpoint of s2n-quic's.
-pub struct Stack(Endpoint);
+pub struct Stack<C: ConfiguredController = Algorithm>(Endpoint<C>);
 
-impl super::Stack for Stack {
-    type Path = Path;
+impl<C: ConfiguredController> super::Stack<C> for Stack<C> {
+    type Path = Path<C>;
     const PROVIDES: Signals = PROVIDES;
 
-    fn new(controller: Algorithm, groups: Option<&Groups<Algorithm, Key>>, watch: &Watch) -> Self {
+    fn new(controller: C, groups: Option<&Groups<C, Key>>, watch: &Watch) -> Self {
         let watch = watch.clone();
         let endpoint = Endpoint::new(controller).expect("the stack reports what it needs").seed(1);
         let endpoint = endpoint.record_with(move |new| watch.recorder(new.path));
@@ -63,20 +63,20 @@ impl super::Stack for Stack {
         })
     }
 
-    fn connect(&mut self, _: At, mtu: u16, key: Key) -> Path {
+    fn connect(&mut self, _: At, mtu: u16, key: Key) -> Path<C> {
         Path { controller: self.0.make((key, 443).into(), mtu), rtt: RttEstimator::default(), started: false }
     }
 }
 
 /// One path of a connection of s2n-quic's.
-pub struct Path {
-    controller: Controller,
+pub struct Path<C: ConfiguredController> {
+    controller: Controller<C>,
     rtt: RttEstimator,
     started: bool,
 }
 
-impl super::Path for Path {
-    type Kept = <Controller as CongestionController>::PacketInfo;
+impl<C: ConfiguredController> super::Path for Path<C> {
+    type Kept = <Controller<C> as CongestionController>::PacketInfo;
     const ORDER: Order = Order::LossesFirst;
 
     fn sent(&mut self, now: At, bytes: u64, _: u64, app_limited: Option<bool>) -> Self::Kept {
@@ -134,6 +134,12 @@ impl super::Path for Path {
 
     fn in_flight(&self) -> Option<u64> {
         Some(self.controller.bytes_in_flight().into())
+    }
+
+    fn answers(&self) -> String {
+        let controller = &self.controller;
+        let limits = (controller.is_congestion_limited(), controller.requires_fast_retransmission());
+        format!("{:?}", (limits, controller.earliest_departure_time(), controller.send_quantum()))
     }
 
     fn has_started(&self) -> bool {

@@ -1,5 +1,6 @@
 //! What has to hold of every event a flow gets and of every decision it makes.
 
+use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_adapter::{Recorder, StateVariables};
@@ -32,13 +33,25 @@ struct Seen {
     least: u64,
     /// Whether the stack says nothing that cannot be.
     sound: bool,
+    /// Of all that passed between a stack and its controllers, where that is wanted.
+    digest: Option<u64>,
+}
+
+impl Seen {
+    fn digest(&mut self, what: impl Debug) {
+        if let Some(digest) = &mut self.digest {
+            // FNV-1a.
+            let add = |digest: u64, byte| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            *digest = format!("{what:?}").into_bytes().into_iter().fold(*digest, add);
+        }
+    }
 }
 
 impl Watch {
     /// Of controllers whose windows have `least` datagrams at least, on a stack that says nothing
     /// that cannot be if it is `sound`.
-    pub(super) fn new(least: u64, sound: bool) -> Watch {
-        Watch(Arc::new(Mutex::new(Seen { kinds: Vec::new(), wrong: None, least, sound })))
+    pub(super) fn new(least: u64, sound: bool, digest: Option<u64>) -> Watch {
+        Watch(Arc::new(Mutex::new(Seen { kinds: Vec::new(), wrong: None, least, sound, digest })))
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -56,6 +69,19 @@ impl Watch {
             events: 0,
             left: false,
         })
+    }
+
+    /// What the stack was answered when it asked a path.
+    pub(super) fn answered<T: Debug>(&self, answers: impl FnOnce() -> T) {
+        let mut seen = self.seen();
+        if seen.digest.is_some() {
+            seen.digest(answers());
+        }
+    }
+
+    /// The digest of all events and answers, from the one it was made with.
+    pub(super) fn digest(&self) -> Option<u64> {
+        self.seen().digest
     }
 
     /// The events since they were taken last, or what was wrong with one of them.
@@ -116,6 +142,7 @@ impl Recorder for Watching {
             seen.wrong.get_or_insert(format!("{wrong}, after {event:?}"));
         }
         seen.kinds.push(event.kind);
+        seen.digest(event);
         self.events += 1;
         self.now = event.now;
     }
