@@ -174,7 +174,17 @@ impl fmt::Display for Judgement {
 }
 
 /// The sources, each as it stands in `rows/`.
-pub const SOURCES: &[&str] = &[include_str!("../rows/s2n-quic.toml"), include_str!("../rows/ns-3.toml")];
+pub const SOURCES: &[&str] = &[
+    include_str!("../rows/s2n-quic.toml"),
+    include_str!("../rows/google-quiche.toml"),
+    include_str!("../rows/ns-3.toml"),
+    include_str!("../rows/neqo.toml"),
+    include_str!("../rows/msquic.toml"),
+    include_str!("../rows/quic-go.toml"),
+    include_str!("../rows/mvfst.toml"),
+    include_str!("../rows/smoltcp.toml"),
+    include_str!("../rows/packetdrill.toml"),
+];
 
 /// What becomes of all tests of all sources.
 ///

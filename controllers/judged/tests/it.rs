@@ -34,6 +34,18 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("aws/s2n-quic", "cubic", "beta=0.8"),
     ("aws/s2n-quic", "cubic", "c=0.5"),
     ("aws/s2n-quic", "cubic", "fast_convergence=off"),
+    ("google/quiche", "cubic", "beta=0.8"),
+    ("google/quiche", "reno", "timeout_window=3"),
+    ("quic-go/quic-go", "aimd", "b=0.4"),
+    ("mozilla/neqo", "reno", "growth=acks"),
+    ("mozilla/neqo", "cubic", "beta=0.75"),
+    ("microsoft/msquic", "cubic", "slow_start=standard"),
+    ("microsoft/msquic", "cubic", "fast_convergence=off"),
+    ("facebook/mvfst", "copa", "delta=1"),
+    ("facebook/mvfst", "reno", "timeout_window=4"),
+    ("smoltcp-rs/smoltcp", "cubic", "beta=0.8"),
+    ("google/packetdrill", "cubic", "idle_restart=off"),
+    ("google/packetdrill", "cubic", "alpha_rises=off,beta=0.8"),
     ("nsnam/ns-3-dev-git", "highspeed", "high_decrease=0.2"),
     ("nsnam/ns-3-dev-git", "scalable", "b=0.25"),
     ("nsnam/ns-3-dev-git", "bic", "divisor=8"),
@@ -73,9 +85,11 @@ fn the_page_has_the_tables() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/judged.md");
     let page = std::fs::read_to_string(path).expect("the page");
     let (prose, rest) = page.split_once(MARKER).expect("the marker");
+    let (rest, after) = rest.split_once("\n## Networks").map_or((rest, ""), |(rest, after)| (rest, after));
+    let after = if after.is_empty() { String::new() } else { format!("\n## Networks{after}") };
     let tables = tables(&judgements());
     if std::env::var_os("WINDLASS_ACCEPT_JUDGED").is_some() {
-        std::fs::write(path, format!("{prose}{MARKER}{tables}")).expect("the page");
+        std::fs::write(path, format!("{prose}{MARKER}{tables}{after}")).expect("the page");
         return;
     }
     assert_eq!(rest, tables, "WINDLASS_ACCEPT_JUDGED=1 writes it anew");
