@@ -95,10 +95,34 @@ test("lines hold the extremes of what the trace told", () => opened({}, async (p
   const [from, to] = await range(plot);
   for (const { quantity, y, points } of await linesOf(plot)) {
     const values = (await told(page, 0, quantity, from, to)).map(([, value]) => value);
-    const scale = /rtt|rate|sent|delivered/.test(quantity) ? 1e-6 : 1e-3;
+    const scale = /rtt|rate|sent|delivered|received/.test(quantity) ? 1e-6 : 1e-3;
     assert.ok(Math.abs(Math.max(...y) - Math.max(...values) * scale) < 1e-9 && Math.abs(Math.min(...y) - Math.min(...values) * scale) < 1e-9, quantity);
     assert.ok(points <= 3 * 1200 + 10, `${quantity}: ${points} points`);
   }
+}));
+
+test("what holds in a lane is drawn for as long as it is measured", () => opened({}, async (page) => {
+  const { traces } = await page.evaluate(() => JSON.parse(document.getElementById("traces").textContent));
+  let lanes = 0;
+  for (const [i, trace] of traces.entries()) {
+    const plot = await figureOf(page, `#trace-${i}`);
+    const drawn = await plot.evaluate((element) => {
+      const { figure } = element;
+      const all = figure.spec.panels.flatMap((panel) => panel.lanes ?? []).filter(({ kind, data }) => kind === "spans" && data);
+      const columns = Math.round(figure.columns / 2);
+      return { column: (figure.view[1] - figure.view[0]) / columns, lanes: all.map(({ key, data }) => [key, data.spans(...figure.view, columns)]) };
+    });
+    for (const [key, spans] of drawn.lanes) {
+      const time = (value) => spans.filter((span) => span[0] === value).reduce((sum, [, from, to]) => sum + to - from, 0);
+      const all = spans.filter(([value]) => value >= 0).reduce((sum, [, from, to]) => sum + to - from, 0);
+      const near = (seconds, measured, what) => assert.ok(Math.abs(seconds - measured) <= 2.1 * drawn.column, `${trace.name}: ${what}: ${seconds} s drawn, ${measured} s measured`);
+      if (key === "state") trace.time_in_states_s.forEach(([name, measured]) => near(time(trace.states.indexOf(name)), measured, name));
+      if (key === "app_limited") near(time(1), trace.measures.app_limited_percent / 100 * all, "app-limited");
+      if (key === "limited_by") trace.limits.forEach((name, by) => near(time(by), trace.measures[`limited_by_${name.replace(" ", "_")}_percent`] / 100 * all, `limited by ${name}`));
+      lanes += 1;
+    }
+  }
+  assert.ok(lanes >= 2 * traces.length, `${lanes} lanes`);
 }));
 
 test("a million events: soon there, few points drawn, and every event on zooming in", () => million({}, async (page) => {
@@ -126,7 +150,7 @@ test("a million events: soon there, few points drawn, and every event on zooming
   }
   for (const { quantity, raw, x, y, points } of await linesOf(plot)) {
     assert.ok(raw, `${quantity} is drawn point by point`);
-    const scale = /rtt|rate|sent|delivered/.test(quantity) ? 1e-6 : 1e-3;
+    const scale = /rtt|rate|sent|delivered|received/.test(quantity) ? 1e-6 : 1e-3;
     const within = x.map((time, i) => [time, y[i]]).slice(0, points).filter(([time]) => time >= low && time <= high);
     const expected = await told(page, 0, quantity, low, high);
     assert.equal(within.length, expected.length, quantity);

@@ -5,151 +5,31 @@
 
 mod about;
 mod clocks;
+mod lane;
 mod line;
 mod packets;
+mod quantity;
 mod requests;
 
 pub use about::{About, LineInfo};
 pub use clocks::{End, Handshake, align};
+pub use lane::{Run, columns};
 pub use line::{Line, Point, at, rate, visible};
 pub use packets::{PacketInfo, PacketLog, read_packets};
+pub use quantity::{LineStatus, Quantity};
 pub use requests::RequestInfo;
 
 use std::io::Read;
 
+use lane::Lane;
 use packets::Packets;
 use requests::Requests;
 
 use crate::connections::{self, Connection, Follower, connections_watched};
 use crate::metrics::paths::Paths;
-use crate::metrics::{FlowControlProgress, LimitedBy, Measured, Meter, OTHER_STATE, Progress, STATES, path_name};
+use crate::metrics::{FlowControlProgress, Measured, Meter, OTHER_STATE, Progress, STATES, path_name};
 use crate::model::{Batch, Event, EventKind, MeasuredRtts, Metrics};
 use crate::read::{Options, ReadError, Summary};
-
-/// What a line of the figure shows.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Quantity {
-    /// Congestion window, bytes.
-    Cwnd,
-    /// Slow start threshold, bytes.
-    Ssthresh,
-    /// Bytes in flight: as told, or else counted.
-    InFlight,
-    /// RTT samples, ns: as told, or else taken from acknowledgements.
-    LatestRtt,
-    /// Smoothed RTT, ns.
-    SmoothedRtt,
-    /// Minimum RTT, ns.
-    MinRtt,
-    /// Pacing rate, bit/s.
-    PacingRate,
-    /// Bytes of packets sent so far.
-    Sent,
-    /// Stream data delivered so far, each byte once: acknowledged, or else received.
-    Delivered,
-    /// Packets declared lost so far, as told, or else inferred.
-    Lost,
-    /// CE marks reported so far.
-    Marked,
-    /// Congestion states: an index into [`ConnectionSeries::states`].
-    State,
-    /// Whether the sender has too little to send: 0 or 1.
-    AppLimited,
-    /// What keeps the sender from sending: an index into [`LimitedBy::ALL`].
-    LimitedBy,
-    /// Frames so far, of both ends, that say that a limit of flow control is met.
-    Blocked,
-    /// The connection's limit that the other end granted, bytes.
-    MaxData,
-    /// Bytes of all streams sent, which count against it.
-    DataSent,
-    /// The limit that the other end granted the stream with most data sent, bytes.
-    MaxStreamData,
-    /// Bytes of that stream.
-    StreamDataSent,
-    /// The connection's limit that this end granted, bytes.
-    LocalMaxData,
-    /// Bytes of all streams received, which count against it.
-    DataReceived,
-}
-
-/// Whether a quantity is known of a trace.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LineStatus {
-    /// There are values.
-    Values,
-    /// The trace tells of such things, and there were none.
-    None,
-    /// The trace does not tell.
-    NotLogged,
-}
-
-impl LineStatus {
-    /// Why a line has no points; `None` if it has some.
-    #[must_use]
-    pub const fn reason(self) -> Option<&'static str> {
-        match self {
-            LineStatus::Values => None,
-            LineStatus::None => Some("none"),
-            LineStatus::NotLogged => Some("not told"),
-        }
-    }
-}
-
-impl Quantity {
-    /// All quantities, in the order of the figure.
-    pub const ALL: [Quantity; 21] = [
-        Quantity::Cwnd,
-        Quantity::Ssthresh,
-        Quantity::InFlight,
-        Quantity::LatestRtt,
-        Quantity::SmoothedRtt,
-        Quantity::MinRtt,
-        Quantity::PacingRate,
-        Quantity::Sent,
-        Quantity::Delivered,
-        Quantity::Lost,
-        Quantity::Marked,
-        Quantity::State,
-        Quantity::AppLimited,
-        Quantity::LimitedBy,
-        Quantity::Blocked,
-        Quantity::MaxData,
-        Quantity::DataSent,
-        Quantity::MaxStreamData,
-        Quantity::StreamDataSent,
-        Quantity::LocalMaxData,
-        Quantity::DataReceived,
-    ];
-
-    /// Its name, as qlog spells it where it has a name for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Quantity::Cwnd => "congestion_window",
-            Quantity::Ssthresh => "ssthresh",
-            Quantity::InFlight => "bytes_in_flight",
-            Quantity::LatestRtt => "latest_rtt",
-            Quantity::SmoothedRtt => "smoothed_rtt",
-            Quantity::MinRtt => "min_rtt",
-            Quantity::PacingRate => "pacing_rate",
-            Quantity::Sent => "sent",
-            Quantity::Delivered => "delivered",
-            Quantity::Lost => "lost",
-            Quantity::Marked => "marked",
-            Quantity::State => "state",
-            Quantity::AppLimited => "app_limited",
-            Quantity::LimitedBy => "limited_by",
-            Quantity::Blocked => "blocked",
-            Quantity::MaxData => "max_data",
-            Quantity::DataSent => "data_sent",
-            Quantity::MaxStreamData => "max_stream_data",
-            Quantity::StreamDataSent => "stream_data_sent",
-            Quantity::LocalMaxData => "local_max_data",
-            Quantity::DataReceived => "data_received",
-        }
-    }
-}
 
 /// What is drawn of one connection.
 #[derive(Clone, PartialEq, Debug)]
@@ -202,21 +82,33 @@ impl ConnectionSeries {
     }
 }
 
+/// Quantities of which one of few things holds at a time.
+const LANES: [Quantity; 3] = [Quantity::State, Quantity::AppLimited, Quantity::LimitedBy];
+/// Their places.
+const STATE: usize = 0;
+const APP_LIMITED: usize = 1;
+const LIMITED_BY: usize = 2;
+
+/// The value of a lane where the trace does not tell what holds.
+pub const UNKNOWN: i64 = -1;
+
 /// Collects the lines of one connection.
 #[derive(Clone, Debug)]
 pub struct Series {
     meter: Meter,
     before: Progress,
     measured_rtts: MeasuredRtts,
-    limited: Option<LimitedBy>,
     first: Option<i64>,
     last: i64,
     lines: [Line; Quantity::ALL.len()],
+    /// Those of [`LANES`].
+    lanes: [Lane; LANES.len()],
     /// What is used where the trace does not tell better.
     counted_flight: Line,
     sampled_rtt: Line,
-    received: Line,
     states: Vec<String>,
+    /// Metrics tell whether the sender has too little to send.
+    app_limited_told: bool,
     requests: Requests,
     packets: Option<Packets>,
     handshake: Handshake,
@@ -302,14 +194,14 @@ impl Series {
             meter: Meter::new(),
             before: Progress::default(),
             measured_rtts: MeasuredRtts::default(),
-            limited: None,
             first: None,
             last: 0,
             lines: std::array::from_fn(|_| Line::new(most)),
+            lanes: std::array::from_fn(|_| Lane::new(most)),
             counted_flight: Line::new(most),
             sampled_rtt: Line::new(most),
-            received: Line::new(most),
             states: Vec::new(),
+            app_limited_told: false,
             requests: Requests::new(),
             packets: None,
             handshake: Handshake::default(),
@@ -400,7 +292,12 @@ impl Series {
                     self.states.push(name.to_owned());
                     self.states.len() - 1
                 });
-                self.add(Quantity::State, now, index as u64);
+                self.lanes[STATE].add(now, index as i64);
+                if !self.app_limited_told
+                    && let Some(limited) = self.meter.progress().app_limited
+                {
+                    self.lanes[APP_LIMITED].add(now, i64::from(limited));
+                }
             }
             _ => {}
         }
@@ -429,12 +326,17 @@ impl Series {
                 self.add(quantity, now, value);
             }
         }
+        if let Some(limited) = metrics.app_limited {
+            if !self.app_limited_told {
+                // What states said of it is not measured any more.
+                self.app_limited_told = true;
+                self.lanes[APP_LIMITED] = Lane::new(self.counted_flight.most());
+            }
+            self.lanes[APP_LIMITED].add(now, i64::from(limited));
+        }
         // Once the better is told, the other need not take room.
         if metrics.bytes_in_flight.is_some() {
             self.counted_flight.clear();
-        }
-        if metrics.latest_rtt.is_some() {
-            self.sampled_rtt.clear();
         }
     }
 
@@ -443,19 +345,16 @@ impl Series {
         let progress = self.meter.progress();
         let Progress { sent, acknowledged, received, lost, marks, in_flight, rtt, blocked, .. } = progress;
         let before = self.before;
-        if before.inferred && !progress.inferred && before.lost > 0 {
+        let told = before.inferred && !progress.inferred && before.lost > 0;
+        if told {
             // The losses told take the place of those inferred.
             self.lines[Quantity::Lost as usize].clear();
-        }
-        if acknowledged > 0 {
-            self.received.clear();
-        } else if received != before.received {
-            self.received.add(now, i64::try_from(received).unwrap_or(i64::MAX));
         }
         let counts = [
             (Quantity::Sent, sent, before.sent),
             (Quantity::Delivered, acknowledged, before.acknowledged),
-            (Quantity::Lost, lost, before.lost),
+            (Quantity::Received, received, before.received),
+            (Quantity::Lost, lost, if told { 0 } else { before.lost }),
             (Quantity::Marked, marks, before.marks),
             (Quantity::Blocked, blocked, before.blocked),
         ];
@@ -467,23 +366,18 @@ impl Series {
         if in_flight != before.in_flight && self.lines[Quantity::InFlight as usize].is_empty() {
             self.counted_flight.add(now, i64::try_from(in_flight).unwrap_or(i64::MAX));
         }
-        if let Some(rtt) = rtt.filter(|_| self.lines[Quantity::LatestRtt as usize].is_empty()) {
-            self.sampled_rtt.add(now, rtt);
-        }
-        if let Some(limited) = progress.app_limited.filter(|_| progress.app_limited != before.app_limited) {
-            self.add(Quantity::AppLimited, now, u64::from(limited));
+        match rtt {
+            // What is logged is what acknowledgements show: those need not take room.
+            _ if self.meter.rtts_agree() => self.sampled_rtt.clear(),
+            Some(rtt) => self.sampled_rtt.add(now, rtt),
+            None => {}
         }
         if progress.flow_control != before.flow_control {
             self.flow_control(now, &progress.flow_control, &before.flow_control);
         }
-        let mut limited = self.limited;
-        for (since, by) in self.meter.limited() {
-            if limited != Some(by) {
-                self.lines[Quantity::LimitedBy as usize].add(since, by as i64);
-                limited = Some(by);
-            }
+        for (since, by) in self.meter.limited().into_iter().flatten() {
+            self.lanes[LIMITED_BY].add(since, by.map_or(UNKNOWN, |by| by as i64));
         }
-        self.limited = limited;
         self.before = progress;
     }
 
@@ -521,30 +415,41 @@ impl Series {
         std::iter::once(Series::lines(connection)).chain(paths).collect()
     }
 
-    fn lines(Connection { trace, group, follower }: Connection<Series>) -> ConnectionSeries {
+    fn lines(Connection { trace, group, mut follower }: Connection<Series>) -> ConnectionSeries {
+        if let Some((since, by)) = follower.meter.limited_now() {
+            follower.lanes[LIMITED_BY].add(since, by as i64);
+        }
         let (path, handshake) = (follower.only, follower.handshake);
-        let Series { meter, first, last, mut lines, counted_flight, sampled_rtt, received, states, .. } = follower;
+        let Series { meter, first, last, mut lines, lanes, counted_flight, sampled_rtt, states, .. } = follower;
         let (requests, packets) = (follower.requests, follower.packets);
         let start = first.unwrap_or(0);
         let (requests, requests_left_out) = requests.finish(start);
-        let second_best =
-            [(Quantity::InFlight, counted_flight), (Quantity::LatestRtt, sampled_rtt), (Quantity::Delivered, received)];
-        for (quantity, line) in second_best {
-            if lines[quantity as usize].is_empty() {
-                lines[quantity as usize] = line;
-            }
+        if lines[Quantity::InFlight as usize].is_empty() {
+            lines[Quantity::InFlight as usize] = counted_flight;
         }
-        let lines = Quantity::ALL.into_iter().zip(lines).filter(|(_, line)| !line.is_empty());
-        let lines = lines.map(|(quantity, line)| {
-            let (points, values) = line.finish();
+        if lines[Quantity::LatestRtt as usize].is_empty() || meter.rtts_differ() {
+            lines[Quantity::LatestRtt as usize] = sampled_rtt;
+        }
+        let mut lines: Vec<_> = Quantity::ALL
+            .into_iter()
+            .zip(lines)
+            .filter(|(_, line)| !line.is_empty())
+            .map(|(quantity, line)| {
+                let (points, values) = line.finish();
+                (quantity, points, values)
+            })
+            .collect();
+        lines.extend(LANES.into_iter().zip(lanes).filter(|(_, lane)| !lane.is_empty()).map(|(quantity, lane)| {
+            let (points, values) = lane.finish();
             (quantity, points, values)
-        });
+        }));
+        lines.sort_by_key(|line| line.0);
         ConnectionSeries {
             path,
             handshake,
             measured: Connection { trace, group, follower: meter }.into(),
             span: (start, last),
-            lines: lines.collect(),
+            lines,
             states,
             requests,
             requests_left_out,

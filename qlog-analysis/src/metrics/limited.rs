@@ -89,6 +89,9 @@ impl Pace {
     }
 }
 
+/// Since when, ns, and what limits; `None` if the trace does not tell.
+pub(crate) type Change = (i64, Option<LimitedBy>);
+
 /// Adds up what a sender was limited by.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limited {
@@ -98,14 +101,14 @@ pub(super) struct Limited {
     /// When the latest packet that asks for an ACK left, and bytes that left with it.
     burst: (i64, f64),
     times: [i64; 4],
-    /// Since when what limits, in the latest event; for the line of a series.
-    changes: [Option<(i64, LimitedBy)>; 2],
+    /// What limited in gaps that the latest event ended, and since when; for the line of a series.
+    changes: [Option<Change>; 3],
 }
 
 impl Limited {
     /// Forgets the changes of the event before.
     pub(super) fn begin(&mut self) {
-        self.changes = [None; 2];
+        self.changes = [None; 3];
     }
 
     /// A packet that asks for an ACK leaves, which ends a gap.
@@ -123,36 +126,51 @@ impl Limited {
             if self.condition != Condition::Unknown {
                 self.end(now, &pace());
             }
+            // A time that goes back is no reason to count a span twice.
+            self.since = if self.condition == Condition::Unknown { now } else { now.max(self.since) };
             self.condition = condition;
-            self.since = now;
+            if condition == Condition::Unknown {
+                self.change(None);
+            }
         }
     }
 
-    /// The gap so far is over.
-    fn end(&mut self, now: i64, pace: &Pace) {
+    /// What limits in the gap that `now` would end, and since when; `None` if there is no gap, or nothing is known of it.
+    pub(super) fn gap(&self, now: i64, pace: &Pace) -> Option<(i64, LimitedBy)> {
         let gap = now.saturating_sub(self.since);
         if gap <= 0 {
-            return;
+            return None;
         }
         let by = match self.condition {
-            Condition::Unknown => return,
+            Condition::Unknown => return None,
             Condition::Full => LimitedBy::Window,
             Condition::Blocked => LimitedBy::FlowControl,
             Condition::Room if pace.app_limited => LimitedBy::Application,
             Condition::Room if gap as f64 <= pace.gap(self.burst.1) => LimitedBy::Pacer,
             Condition::Room => LimitedBy::Application,
         };
+        Some((self.since, by))
+    }
+
+    /// The gap so far is over.
+    fn end(&mut self, now: i64, pace: &Pace) {
+        let Some((since, by)) = self.gap(now, pace) else { return };
+        let gap = now.saturating_sub(since);
         let time = &mut self.times[by as usize];
         *time = time.saturating_add(gap);
-        if let Some(place) = self.changes.iter_mut().find(|change| change.is_none()) {
-            *place = Some((self.since, by));
-        }
+        self.change(Some(by));
         self.since = now;
     }
 
+    fn change(&mut self, by: Option<LimitedBy>) {
+        if let Some(place) = self.changes.iter_mut().find(|change| change.is_none()) {
+            *place = Some((self.since, by));
+        }
+    }
+
     /// What limited the sender in gaps that the latest event ended, and since when each.
-    pub(super) fn changes(&self) -> impl Iterator<Item = (i64, LimitedBy)> {
-        self.changes.into_iter().flatten()
+    pub(super) fn changes(&self) -> [Option<Change>; 3] {
+        self.changes
     }
 
     /// The shares of the time until `now`; `None` if nothing is known of it.

@@ -339,6 +339,7 @@ impl Meter {
 
     /// Of events of another path, an ACK may be about packets of this one.
     fn of_another_path(&mut self, batch: &Batch, event: &Event) {
+        self.limited.begin();
         if let EventKind::PacketReceived(index) = event.kind {
             self.latest_sample = None;
             let packet = &batch.packets[index as usize];
@@ -492,7 +493,9 @@ impl Meter {
 
     /// The present congestion state ends, and `next` begins.
     fn enter(&mut self, now: i64, next: Option<String>) {
+        let mut from = now;
         if let Some((state, since)) = self.state.take() {
+            from = now.max(since);
             let time = now.saturating_sub(since).max(0) as f64 / 1e9;
             *self.measures.states.entry(state).or_default() += time;
         }
@@ -500,6 +503,6 @@ impl Meter {
         if let Some(next) = next.as_deref().filter(|_| self.app_limited.last().is_none()) {
             self.app_limited_now = Some(next == APP_LIMITED);
         }
-        self.state = next.map(|next| (next, now));
+        self.state = next.map(|next| (next, from));
     }
 }

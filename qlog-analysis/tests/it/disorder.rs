@@ -15,10 +15,10 @@ use windlass_qlog_analysis::metrics::Measured;
 use crate::reference;
 
 /// A sequence of numbers from a seed (xorshift64*).
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -26,7 +26,7 @@ impl Random {
     }
 
     /// A number below `end`.
-    fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         (self.next() >> 33) as usize % end.max(1)
     }
 }

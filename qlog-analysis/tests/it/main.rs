@@ -5,6 +5,7 @@ mod completeness;
 mod convert;
 mod dialects;
 mod disorder;
+mod drawn;
 mod lint_framings;
 mod lint_hostile;
 mod lint_recorded;

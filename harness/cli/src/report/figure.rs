@@ -34,7 +34,7 @@ pub fn svg(name: &str, series: &ConnectionSeries) -> Result<String, DrawError> {
         + lanes.len() as u32 * LANE
         + FOOT
         + lanes::legend_height(&lanes);
-    let states = spans(series);
+    let states = spans(series, Quantity::State);
     picture((WIDTH, height), |canvas| {
         canvas.draw_text(name, &ink(TEXT + 1), (LEFT as i32, 4))?;
         legend(
@@ -98,10 +98,10 @@ fn draw_panel(area: &Canvas<'_>, panel: &Panel, series: &ConnectionSeries, state
         .margin_right(RIGHT)
         .set_label_area_size(LabelAreaPosition::Left, LEFT)
         .build_cartesian_2d(0.0..duration(series), low..high)?;
-    let tinted = states.iter().filter(|span| series.states[span.state] != UNTINTED);
-    axes.draw_series(tinted.map(|span| {
-        let colour = state_colour(&series.states[span.state], span.state).mix(0.13).filled();
-        Rectangle::new([(span.from, low), (span.to, high)], colour)
+    let tinted = states.iter().filter(|(state, ..)| series.states[*state] != UNTINTED);
+    axes.draw_series(tinted.map(|&(state, from, to)| {
+        let colour = state_colour(&series.states[state], state).mix(0.13).filled();
+        Rectangle::new([(from, low), (to, high)], colour)
     }))?;
     axes.configure_mesh()
         .disable_x_mesh()

@@ -2,7 +2,7 @@
 
 use super::{APP_LIMITED, Coverage, Meter};
 use crate::metrics::credit::Credit;
-use crate::metrics::limited::LimitedBy;
+use crate::metrics::limited::{Change, LimitedBy};
 use crate::metrics::measures::{Level, LossSource, Measures};
 use crate::metrics::rates::Rates;
 use crate::metrics::statistics::{Distribution, TimeWeighted};
@@ -92,14 +92,24 @@ impl Meter {
         if logged { &self.logged_rtt } else { &self.measured_rtt }
     }
 
+    /// Whether an RTT that was logged is what acknowledgements show.
+    pub(crate) fn rtts_agree(&self) -> bool {
+        self.rtts_agree
+    }
+
     /// Whether acknowledgements show other RTTs than all that are logged.
-    fn rtts_differ(&self) -> bool {
+    pub(crate) fn rtts_differ(&self) -> bool {
         !self.rtts_agree && self.logged_rtt.contradicts(&self.measured_rtt)
     }
 
     /// What limited the sender in gaps that the latest event ended, and since when each, ns.
-    pub fn limited(&self) -> impl Iterator<Item = (i64, LimitedBy)> {
+    pub(crate) fn limited(&self) -> [Option<Change>; 3] {
         self.limited.changes()
+    }
+
+    /// What limits the sender in the gap that the latest event leaves open, and since when, ns.
+    pub(crate) fn limited_now(&self) -> Option<(i64, LimitedBy)> {
+        self.limited.gap(self.last, &self.pace())
     }
 
     /// What was measured, and the bytes delivered over time.

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 use windlass_qlog_analysis::metrics::LimitedBy;
-use windlass_qlog_analysis::series::{ConnectionSeries, Quantity};
+use windlass_qlog_analysis::series::{ConnectionSeries, Quantity, Run, columns};
 
 use super::{FOOT, HEAD, LANE, LEFT, RIGHT, TEXT, WIDTH, duration, legend, seconds, state_colour};
 use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink};
@@ -10,34 +10,17 @@ use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink};
 /// Colours of what limits a sender, in the order of their numbers; none is a state's.
 const LIMITS: [RGBColor; 4] = [COLOURS[2], COLOURS[7], COLOURS[5], COLOURS[4]];
 
-/// How long a state held, s.
-pub(super) struct Span {
-    pub(super) state: usize,
-    pub(super) from: f64,
-    pub(super) to: f64,
-}
+/// What holds in a lane: its number, and from when to when, s.
+pub(super) type Span = (usize, f64, f64);
 
-/// The states of a trace; spans shorter than a pixel are joined with what follows.
-pub(super) fn spans(series: &ConnectionSeries) -> Vec<Span> {
-    let pixel = duration(series) / f64::from(WIDTH - LEFT - RIGHT);
-    let points = series.points(Quantity::State);
-    let ends = points.iter().skip(1).map(|point| point.time).chain([series.span.1]);
-    let mut spans: Vec<Span> = Vec::new();
-    for (point, end) in points.iter().zip(ends) {
-        let next = Span { state: point.value as usize, from: seconds(series, point.time), to: seconds(series, end) };
-        match spans.last_mut() {
-            Some(last) if last.state == next.state => last.to = next.to,
-            Some(last) if next.to - last.from < pixel => {
-                // The longer of the two stands for both.
-                if next.to - next.from > last.to - last.from {
-                    last.state = next.state;
-                }
-                last.to = next.to;
-            }
-            _ => spans.push(next),
-        }
-    }
-    spans
+/// What a lane has, pixel by pixel; nothing where the trace does not tell.
+pub(super) fn spans(series: &ConnectionSeries, quantity: Quantity) -> Vec<Span> {
+    let drawn = columns(series.points(quantity), series.span.0..series.span.1, (WIDTH - LEFT - RIGHT) as usize);
+    let span = |run: Run| {
+        let number = usize::try_from(run.value).ok()?;
+        Some((number, seconds(series, run.from), seconds(series, run.to)))
+    };
+    drawn.into_iter().filter_map(span).collect()
 }
 
 /// The lanes: those of losses, marks and application limits always, empty ones with the word why.
@@ -92,24 +75,24 @@ pub(super) fn draw(
         let top = i as f64;
         let y = HEAD as i32 / 2 + (LANE as i32) * i as i32 + 1;
         area.draw_text(label, &ink(TEXT - 1), (4, y))?;
-        let never = quantity == Quantity::AppLimited && limited(series).is_empty();
+        let never = quantity == Quantity::AppLimited && series.points(quantity).iter().all(|point| point.value == 0);
         if let Some(reason) = series.status(quantity).reason().or(never.then_some("none")) {
             area.draw_text(reason, &ink(TEXT - 1), (LEFT as i32 + 4, y))?;
         }
         match quantity {
-            Quantity::State => axes.draw_series(states.iter().map(|span| {
-                let colour = state_colour(&series.states[span.state], span.state).mix(0.75).filled();
-                Rectangle::new([(span.from, top + 0.15), (span.to, top + 0.85)], colour)
+            Quantity::State => axes.draw_series(states.iter().map(|&(state, from, to)| {
+                let colour = state_colour(&series.states[state], state).mix(0.75).filled();
+                Rectangle::new([(from, top + 0.15), (to, top + 0.85)], colour)
             }))?,
-            Quantity::LimitedBy => axes.draw_series(limits(series).into_iter().map(|(by, from, to)| {
+            Quantity::LimitedBy => axes.draw_series(spans(series, quantity).into_iter().map(|(by, from, to)| {
                 let colour = LIMITS[by.min(LimitedBy::ALL.len() - 1)].mix(0.75).filled();
                 Rectangle::new([(from, top + 0.15), (to, top + 0.85)], colour)
             }))?,
-            Quantity::AppLimited => axes.draw_series(
-                limited(series)
-                    .into_iter()
-                    .map(|(from, to)| Rectangle::new([(from, top + 0.15), (to, top + 0.85)], INK.filled())),
-            )?,
+            Quantity::AppLimited => {
+                let limited = spans(series, quantity).into_iter().filter(|span| span.0 == 1);
+                let span = |(_, from, to)| Rectangle::new([(from, top + 0.15), (to, top + 0.85)], INK.filled());
+                axes.draw_series(limited.map(span))?
+            }
             other => {
                 let colour = if other == Quantity::Lost { COLOURS[3] } else { COLOURS[6] };
                 let tick = |time: f64| PathElement::new([(time, top + 0.1), (time, top + 0.9)], colour.stroke_width(1));
@@ -131,28 +114,4 @@ pub(super) fn ticks(series: &ConnectionSeries, quantity: Quantity) -> Vec<f64> {
         }
     }
     times
-}
-
-/// What limited the sender, by its number, and from when to when; spans shorter than a pixel are joined.
-fn limits(series: &ConnectionSeries) -> Vec<(usize, f64, f64)> {
-    let pixel = duration(series) / f64::from(WIDTH - LEFT - RIGHT);
-    let points = series.points(Quantity::LimitedBy);
-    let ends = points.iter().skip(1).map(|point| point.time).chain([series.span.1]);
-    let mut spans: Vec<(usize, f64, f64)> = Vec::new();
-    for (point, end) in points.iter().zip(ends) {
-        let (by, to) = (point.value as usize, seconds(series, end));
-        match spans.last_mut() {
-            Some(last) if last.0 == by || to - last.2 < pixel => last.2 = to,
-            _ => spans.push((by, seconds(series, point.time), to)),
-        }
-    }
-    spans
-}
-
-/// When the sender had too little to send.
-fn limited(series: &ConnectionSeries) -> Vec<(f64, f64)> {
-    let points = series.points(Quantity::AppLimited);
-    let ends = points.iter().skip(1).map(|point| point.time).chain([series.span.1]);
-    let spans = points.iter().zip(ends).filter(|(point, _)| point.value == 1);
-    spans.map(|(point, end)| (seconds(series, point.time), seconds(series, end))).collect()
 }

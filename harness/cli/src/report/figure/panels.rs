@@ -73,6 +73,7 @@ pub(super) fn panels(series: &ConnectionSeries, columns: usize) -> Vec<Panel> {
             lines: vec![
                 line("pacing rate", Quantity::PacingRate, 1e-6, COLOURS[4], 1),
                 rated("throughput", Quantity::Sent, COLOURS[1], 1),
+                rated("received goodput", Quantity::Received, COLOURS[5], 2),
                 rated("goodput", Quantity::Delivered, COLOURS[2], 2),
             ],
         },

@@ -155,34 +155,47 @@ class Line {
     return { x, by };
   }
 
-  /** Spans in which a value holds: [value, begin, end], of each column the one that holds longest. */
+  /**
+   * Spans in which a value holds: [value, begin, end], of each column one that holds in it, so that each value has, but for
+   * a column or two, as many columns as it has time (`series::columns` in Rust).
+   */
   spans(from, to, columns) {
-    const begin = Math.max(0, this.index(from) - 1);
-    const end = this.index(to);
     const spans = [];
     const put = (value, start, stop) => {
       const latest = spans[spans.length - 1];
       if (latest && latest[0] === value && latest[2] >= start) latest[2] = Math.max(latest[2], stop);
-      else if (stop > start) spans.push([value, start, stop]);
+      else if (value !== undefined && stop > start) spans.push([value, start, stop]);
     };
-    const piece = (i) => [this.values[i], Math.max(from, this.times[i]), Math.min(to, i + 1 < this.length ? this.times[i + 1] : to)];
-    if (end - begin <= columns) {
-      for (let i = begin; i < end; i += 1) put(...piece(i));
+    let next = this.holds(from) + 1;
+    if (this.index(to) - next < columns) {
+      for (let i = Math.max(0, next - 1); i < this.length && this.times[i] < to; i += 1) {
+        put(this.values[i], Math.max(from, this.times[i]), Math.min(to, i + 1 < this.length ? this.times[i + 1] : to));
+      }
       return spans;
     }
-    let i = begin;
+    const width = (to - from) / columns;
+    // By how much each has fewer columns than time so far.
+    const owed = new Map();
+    let holds = this.values[next - 1];
     for (let column = 0; column < columns; column += 1) {
-      const [start, stop] = [from + (to - from) * column / columns, from + (to - from) * (column + 1) / columns];
-      const held = new Map();
-      while (i < end && this.times[i] < stop) {
-        const [value, low, high] = piece(i);
-        held.set(value, (held.get(value) ?? 0) + Math.min(high, stop) - Math.max(low, start));
-        if (high > stop) break;
-        i += 1;
+      const [begin, end] = [from + column * width, from + (column + 1) * width];
+      const present = new Set();
+      for (let at = begin; at < end;) {
+        const until = next < this.length ? Math.min(Math.max(this.times[next], at), end) : end;
+        if (until > at) {
+          owed.set(holds, (owed.get(holds) ?? 0) + until - at);
+          present.add(holds);
+          at = until;
+        }
+        if (at < end) {
+          holds = this.values[next];
+          next += 1;
+        }
       }
-      let longest = null;
-      for (const [value, time] of held) if (longest === null || time > held.get(longest)) longest = value;
-      if (longest !== null) put(longest, start, stop);
+      let most;
+      for (const value of present) if (most === undefined || owed.get(value) > owed.get(most)) most = value;
+      owed.set(most, owed.get(most) - width);
+      put(most, begin, end);
     }
     return spans;
   }

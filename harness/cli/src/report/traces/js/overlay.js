@@ -14,12 +14,17 @@ const OVERLAY = [
   { title: "Congestion window, kB", unit: "kB", digits: 1, zero: true, of: ["congestion_window"] },
   { title: "Bytes in flight, kB", unit: "kB", digits: 1, zero: true, of: ["bytes_in_flight"] },
   { title: "Round-trip time, ms", unit: "ms", digits: 2, zero: "auto", of: ["smoothed_rtt", "latest_rtt"] },
-  { title: "Goodput, or throughput, Mbit/s", unit: "Mbit/s", digits: 2, zero: true, of: ["delivered", "sent"], rate: true },
+  { title: "Goodput, or throughput, Mbit/s", unit: "Mbit/s", digits: 2, zero: true, of: ["delivered", "received", "sent"], rate: true },
 ];
 
 /** The figure of those of `traces` that are `shown`, each `{ trace, lines, name, colour, … }`: its decoded lines, what it is called, how its lines are drawn. */
 function overlaySpec(traces, shown) {
-  const quantityOf = (trace, of) => of.find((name) => trace.lines.some((line) => line.name === name));
+  const quantityOf = (trace, of) => {
+    const has = of.filter((name) => trace.lines.some((line) => line.name === name));
+    // Who asks for data sends a little, and receives much.
+    const receives = has.includes("received") && (measure(trace, "received_goodput_mbps") ?? 0) > (measure(trace, "goodput_mbps") ?? 0);
+    return receives ? "received" : has[0];
+  };
   const panels = OVERLAY.filter(({ of }) => traces.some((trace) => quantityOf(trace, of))).map(({ of, rate, ...panel }) => ({
     ...panel, names: false,
     lines: shown.flatMap(({ trace, lines, name, ...style }) => {

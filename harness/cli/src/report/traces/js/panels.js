@@ -15,16 +15,22 @@ const TRACE_PANELS = [
   { title: "Rate, Mbit/s", unit: "Mbit/s", digits: 2, zero: true, lines: [
     { of: "pacing_rate", colour: "line-4", dash: "dash", width: 1.2 },
     { of: "sent", as: "throughput", colour: "line-2", width: 1.4 },
+    { of: "received", as: "received goodput", colour: "line-6", width: 1.8 },
     { of: "delivered", as: "goodput", colour: "line-3", width: 1.8 },
   ] },
-  { title: "Flow control, MB", unit: "MB", digits: 3, height: 110, zero: "auto", lines: [
+  { title: "Flow control of what is sent, MB", unit: "MB", digits: 3, height: 110, zero: "auto", lines: [
     { of: "max_data", colour: "line-8", dash: "dash", width: 1.2 },
     { of: "data_sent", colour: "line-2", width: 1.6 },
     { of: "max_stream_data", colour: "line-4", dash: "dash", width: 1.2 },
     { of: "stream_data_sent", colour: "line-3", width: 1.2 },
   ] },
+  { title: "Flow control of what is received, MB", unit: "MB", digits: 3, height: 110, zero: "auto", lines: [
+    { of: "local_max_data", colour: "line-8", dash: "dash", width: 1.2 },
+    { of: "data_received", colour: "line-6", width: 1.6 },
+  ] },
   { title: "Data in all, MB", unit: "MB", digits: 3, height: 110, zero: "auto", lines: [
     { of: "sent", colour: "line-2", width: 1.2 },
+    { of: "received", colour: "line-6", width: 1.6 },
     { of: "delivered", colour: "line-3", width: 1.6 },
   ] },
 ];

@@ -35,9 +35,12 @@ const QUANTITIES = {
   min_rtt: { label: "minimum", unit: "ms", scale: 1e-6, digits: 3 },
   pacing_rate: { label: "pacing rate", unit: "Mbit/s", scale: 1e-6, digits: 2 },
   sent: { label: "sent", unit: "MB", scale: 1e-6, digits: 3 },
-  delivered: { label: "delivered", unit: "MB", scale: 1e-6, digits: 3 },
+  delivered: { label: "acknowledged", unit: "MB", scale: 1e-6, digits: 3 },
+  received: { label: "received", unit: "MB", scale: 1e-6, digits: 3 },
   max_data: { label: "connection's limit", unit: "MB", scale: 1e-6, digits: 3 },
   data_sent: { label: "data of all streams", unit: "MB", scale: 1e-6, digits: 3 },
+  local_max_data: { label: "connection's limit", unit: "MB", scale: 1e-6, digits: 3 },
+  data_received: { label: "data of all streams", unit: "MB", scale: 1e-6, digits: 3 },
   max_stream_data: { label: "limit of the largest stream", unit: "MB", scale: 1e-6, digits: 3 },
   stream_data_sent: { label: "data of the largest stream", unit: "MB", scale: 1e-6, digits: 3 },
 };

@@ -21,7 +21,8 @@ function captionOf(trace) {
     `${trace.duration_s.toFixed(2)} seconds`,
     ...say(fixed("cwnd_mean_bytes", 1, 1e-3), (mean) => `congestion window ${fixed("cwnd_min_bytes", 1, 1e-3)} to ${fixed("cwnd_max_bytes", 1, 1e-3)} kB, ${mean} kB in the mean`),
     ...say(fixed("rtt_p50_ms", 2), (median) => `RTT ${fixed("rtt_min_ms", 2)} to ${fixed("rtt_max_ms", 2)} ms, half of the samples below ${median} ms`),
-    ...say(fixed("goodput_mbps", 3) ?? fixed("received_goodput_mbps", 3), (rate) => `goodput ${rate} Mbit/s`),
+    ...say(fixed("goodput_mbps", 3), (rate) => `goodput ${rate} Mbit/s`),
+    ...say(fixed("received_goodput_mbps", 3), (rate) => `${rate} Mbit/s received`),
     ...(states.length ? [states.join(", ")] : []),
   ].join("; ") + ".";
 }
@@ -30,16 +31,21 @@ function captionOf(trace) {
 function lossText(trace) {
   const [sent, lost, percent] = ["packets_sent", "packets_lost", "loss_percent"].map((name) => measure(trace, name));
   if (sent === null) return null;
+  const inferred = trace.losses === "inferred" ? ", by what its acknowledgements leave out" : "";
   return lost === null ? `${grouped.format(sent)} packets sent, losses not told`
-    : `${grouped.format(lost)} of ${grouped.format(sent)} packets lost${percent === null ? "" : ` (${percent.toFixed(2)} %)`}`;
+    : `${grouped.format(lost)} of ${grouped.format(sent)} packets lost${percent === null ? "" : ` (${percent.toFixed(2)} %)`}${inferred}`;
 }
 
 /** Which lines hold fewer points than the trace has values. */
 function thinned(trace) {
   const lines = trace.lines.filter(({ points, values }) => values > points);
   if (!lines.length) return [];
-  const each = lines.map(({ name, points, values }) => `${words(name)} (${grouped.format(values)} values, ${grouped.format(points)} points)`);
-  return [el("p", { class: "note" }, `Not every value is on this page: of ${each.join(", ")} it holds the least and the largest of several values in a row. `,
+  const each = (some) => some.map(({ name, points, values }) => `${words(name)} (${grouped.format(values)} values, ${grouped.format(points)} points)`).join(", ");
+  const lanes = new Set(LANES.filter(({ kind }) => kind === "spans").map(({ of }) => of));
+  const [levels, held] = [lines.filter(({ name }) => !lanes.has(name)), lines.filter(({ name }) => lanes.has(name))];
+  const said = [...(levels.length ? [`of ${each(levels)} it holds the least and the largest of several values in a row`] : []),
+    ...(held.length ? [`of ${each(held)} how long each held within short spans`] : [])];
+  return [el("p", { class: "note" }, `Not every value is on this page: ${said.join("; ")}. `,
     "Zooming in does not reach single events there; give fewer files at once, or cut the trace.")];
 }
 
@@ -52,7 +58,7 @@ function valuesTable(trace, figure) {
   const wanted = [["congestion_window", "Window", "kB"], ["bytes_in_flight", "In flight", "kB"], ["smoothed_rtt", "Smoothed RTT", "ms"], ["latest_rtt", "Latest RTT", "ms"],
     ["pacing_rate", "Pacing", "Mbit/s"]].filter(([name]) => has(name));
   const heads = ["From, s", ...wanted.map(([, label, unit]) => `${label}, ${unit}`), ...(has("sent") ? ["Throughput, Mbit/s"] : []),
-    ...(has("delivered") ? ["Goodput, Mbit/s"] : []), ...(has("lost") ? ["Lost"] : []), ...(has("marked") ? ["Marks"] : []), ...(has("state") ? ["State"] : [])];
+    ...(has("received") ? ["Received goodput, Mbit/s"] : []), ...(has("delivered") ? ["Goodput, Mbit/s"] : []), ...(has("lost") ? ["Lost"] : []), ...(has("marked") ? ["Marks"] : []), ...(has("state") ? ["State"] : [])];
   const fill = async () => {
     if (!details.open) return;
     const lines = await trace.load();
@@ -63,7 +69,7 @@ function valuesTable(trace, figure) {
       const [begin, end] = [from + i * step, from + (i + 1) * step];
       const at = (name) => { const value = lines.get(name).at(end); return value === null ? "–" : (value * QUANTITIES[name].scale).toFixed(Math.min(2, QUANTITIES[name].digits)); };
       const state = has("state") ? lines.get("state").at(end) : null;
-      const cells = [...wanted.map(([name]) => at(name)), ...["sent", "delivered"].filter(has).map((name) => (grown(name, begin, end) * 8e-6 / step).toFixed(2)),
+      const cells = [...wanted.map(([name]) => at(name)), ...["sent", "received", "delivered"].filter(has).map((name) => (grown(name, begin, end) * 8e-6 / step).toFixed(2)),
         ...["lost", "marked"].filter(has).map((name) => String(grown(name, begin, end))), ...(has("state") ? [state === null ? "–" : words(trace.states[state])] : [])];
       return el("tr", {}, el("th", { scope: "row", class: "number" }, begin.toFixed(timeDigits(to - from))), ...cells.map((text) => el("td", { class: "number" }, text)));
     });
