@@ -61,3 +61,28 @@ test("the page of a trace that is written follows it to its end", async () => {
     rmSync(directory, { recursive: true });
   }
 });
+
+test("a run in progress is shown by the name it will have, and what is deleted goes", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "watch-"));
+  const out = join(directory, "out");
+  writeFileSync(join(directory, "earlier.sqlog"), readFileSync(process.env.TRACE));
+  try {
+    await watching(directory, (address) => inBrowser({ address, ready: "#content .plot .panel-picture path" }, async (page) => {
+      const names = () => page.locator("#contents a").evaluateAll((links) => links.map(({ textContent }) => textContent).filter((text) => text !== "Skip to the traces"));
+      assert.deepEqual(await names(), ["earlier"]);
+      const run = spawn(process.env.WINDLASS, ["run", "random-loss", "-c", "reno", "--out", out], { stdio: "ignore" });
+      await new Promise((resolve) => { run.once("exit", resolve); });
+      rmSync(join(directory, "earlier.sqlog"));
+      await page.waitForFunction(() => {
+        const shown = [...document.querySelectorAll("#contents a")].map(({ textContent }) => textContent);
+        return shown.length > 0 && !shown.includes("earlier");
+      }, null, { timeout: 60_000 });
+      const facts = await page.locator("#content .facts").allTextContents();
+      assert.ok(facts.length && facts.every((text) => text.includes(join(out, "qlog")) && !text.includes(".windlass-")), facts.join("\n"));
+      await page.waitForTimeout(3000);
+      assert.equal(await page.locator("#content > section").count(), facts.length, "each flow once");
+    }));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -18,8 +18,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// Adds a file, or the traces in a directory and those below it in order of their names. Whether
-    /// there is any, be it met before.
+    /// Adds a file, or the traces in a directory and those below it, but for hidden directories, in order of their
+    /// names. Whether there is any, be it met before.
     ///
     /// # Errors
     /// If `path` is not there, cannot be read, or is neither file nor directory. What cannot be read
@@ -82,7 +82,9 @@ impl Search {
             metadata => metadata?,
         };
         if metadata.is_dir() {
-            return self.directory(path, &metadata);
+            // What a hidden directory holds is not meant to be seen; a command may still be writing it.
+            let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            return if hidden { Ok(false) } else { self.directory(path, &metadata) };
         }
         if !is_trace(path) {
             return Ok(false);

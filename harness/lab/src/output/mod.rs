@@ -123,6 +123,28 @@ pub fn refuse_foreign(path: &Path, is_ours: impl FnOnce(&Path) -> bool) -> Resul
     Ok(())
 }
 
+/// The directories in which commands are writing what will be at `path` or below it, each with where it will be.
+#[must_use]
+pub fn in_progress(path: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let beside = staging::directories(parent(path)).into_iter().filter(|(_, becomes)| Some(becomes) == name.as_ref());
+    let mut found: Vec<_> = beside.map(|(dir, _)| (dir, path.to_owned())).collect();
+    below(path, &mut found);
+    found
+}
+
+fn below(dir: &Path, found: &mut Vec<(PathBuf, PathBuf)>) {
+    let name = dir.file_name().map(|name| name.to_string_lossy().into_owned());
+    for (staged, becomes) in staging::directories(dir) {
+        let is_dir_itself = Some(&becomes) == name.as_ref();
+        found.push((staged, if is_dir_itself { dir.to_owned() } else { dir.join(becomes) }));
+    }
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    let is_visible = |entry: &fs::DirEntry| !entry.file_name().to_string_lossy().starts_with('.');
+    let directories = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    directories.filter(is_visible).for_each(|entry| below(&entry.path(), found));
+}
+
 /// Whether two paths are the same file, by whatever links or names. `false` where one is not there.
 fn same_file(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]

@@ -140,11 +140,29 @@ pub(super) fn sweep(place: &Path) {
     }
 }
 
+/// The directories in `place` in which processes are writing, each with the name of what it is to become, of which long
+/// ones are cut.
+pub(super) fn directories(place: &Path) -> Vec<(PathBuf, String)> {
+    let Ok(entries) = fs::read_dir(place) else { return Vec::new() };
+    let directories = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let of = |entry: fs::DirEntry| Some((entry.path(), becomes(&entry.file_name())?));
+    let is_locked = |path: &Path| {
+        let file = if cfg!(unix) { File::open(path) } else { File::open(lock_of(path)) };
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    };
+    directories.filter_map(of).filter(|(path, _)| is_locked(path)).collect()
+}
+
 fn is_staging(name: &OsStr) -> bool {
+    becomes(name).is_some()
+}
+
+/// The name of what is to become of what has a hidden name.
+fn becomes(name: &OsStr) -> Option<String> {
     let name = name.to_string_lossy();
-    name.strip_prefix(PREFIX)
-        .and_then(|rest| rest.rsplit_once('~'))
-        .is_some_and(|(_, number)| number.len() == DIGITS && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    let (becomes, number) = name.strip_prefix(PREFIX)?.rsplit_once('~')?;
+    let numbered = number.len() == DIGITS && number.bytes().all(|byte| byte.is_ascii_hexdigit());
+    numbered.then(|| becomes.to_owned())
 }
 
 /// What came of locking what `path` names.

@@ -267,3 +267,24 @@ fn what_nobody_named_is_only_replaced_if_it_is_known() {
     fs::write(&path, "mine").unwrap();
     assert!(matches!(refuse_foreign(&path, is_ours), Err(StoreError::Foreign { .. })));
 }
+
+#[test]
+fn what_is_being_written_is_found_by_where_it_will_be() {
+    let place = tempfile::tempdir().unwrap();
+    let (new, shared) = (place.path().join("new"), place.path().join("shared"));
+    fs::create_dir_all(shared.join("deep")).unwrap();
+    fs::create_dir(place.path().join(LEFT)).unwrap();
+    let folder = Folder::owned(&new, &owned(), NONE).unwrap();
+    let added = Folder::shared(&shared.join("deep")).unwrap();
+    let of = |path: &Path| {
+        let mut found = in_progress(path);
+        found.sort_by(|one, other| one.1.cmp(&other.1));
+        found
+    };
+    assert_eq!(of(&new), [(folder.path().to_owned(), new.clone())]);
+    let all = [(folder.path().to_owned(), new.clone()), (added.path().to_owned(), shared.join("deep"))];
+    assert_eq!(of(place.path()), all);
+    folder.finish().unwrap();
+    drop(added);
+    assert_eq!(of(place.path()), []);
+}

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use windlass_lab::output::in_progress;
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::metrics::Measured;
 use windlass_qlog_analysis::read::{Options, ReadError, Search, open, twice};
@@ -26,6 +27,9 @@ use server::{State, serve};
 
 /// Between two looks at the files.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// Looks in a row at which a file has to be missing until it is gone: one may be written anew.
+const GONE: u32 = 4;
 
 /// A file is read anew no sooner than after this many times what the last reading took.
 const REST: u32 = 4;
@@ -47,6 +51,10 @@ pub(super) struct Watch {
 /// A file that is followed.
 #[derive(Default)]
 struct Followed {
+    /// Where it is now, while it is being written.
+    at: PathBuf,
+    /// Looks at which it was missing since it was last there.
+    missing: u32,
     /// Length and time of change when it was last read.
     seen: Option<(u64, Option<std::time::SystemTime>)>,
     /// When it may be read again.
@@ -62,7 +70,9 @@ struct Followed {
 impl Watch {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let shown = shown(&self.path);
-        if let Err(error) = Search::default().add(&self.path) {
+        if let Err(error) = Search::default().add(&self.path)
+            && in_progress(&self.path).is_empty()
+        {
             return Err(CliError::Usage(format!("cannot watch {shown}: {error}")));
         }
         let stop = interrupt()?;
@@ -75,13 +85,12 @@ impl Watch {
         let mut ids: Vec<(PathBuf, usize)> = Vec::new();
         let mut screen = Screen::new();
         while !stop.load(Ordering::Relaxed) {
-            for path in self.traces() {
-                files.entry(path).or_default();
-            }
+            let before = files.len();
+            self.find(&mut files);
             let most = most_points(files.len());
-            let mut any = false;
-            for (path, followed) in &mut files {
-                any |= followed.look(path, most);
+            let mut any = files.len() < before;
+            for followed in files.values_mut() {
+                any |= followed.look(most);
             }
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             if any {
@@ -97,19 +106,36 @@ impl Watch {
         Ok(())
     }
 
-    /// The traces there are by now.
-    fn traces(&self) -> Vec<PathBuf> {
-        let mut search = Search::default();
-        // A directory may be gone for a moment.
-        let _ = search.add(&self.path);
-        search.files().to_vec()
+    /// Follows the traces that are there by now, by their final names, and no longer those that are gone.
+    fn find(&self, files: &mut BTreeMap<PathBuf, Followed>) {
+        files.values_mut().for_each(|followed| followed.missing += 1);
+        let mut there = |path: PathBuf, at: PathBuf| {
+            let followed = files.entry(path).or_default();
+            (followed.at, followed.missing) = (at, 0);
+        };
+        let traces = |path: &Path| {
+            let mut search = Search::default();
+            // A directory may be gone for a moment.
+            let _ = search.add(path);
+            search.files().to_vec()
+        };
+        traces(&self.path).into_iter().for_each(|path| there(path.clone(), path));
+        // What a command is writing takes the place of what it wrote before.
+        for (dir, becomes) in in_progress(&self.path) {
+            for at in traces(&dir) {
+                if let Ok(rest) = at.strip_prefix(&dir) {
+                    there(becomes.join(rest), at.clone());
+                }
+            }
+        }
+        files.retain(|_, followed| followed.missing < GONE);
     }
 }
 
 impl Followed {
     /// Reads the file if it has changed and had its rest; whether it was read.
-    fn look(&mut self, path: &Path, most: usize) -> bool {
-        let Ok(data) = fs::metadata(path) else { return false };
+    fn look(&mut self, most: usize) -> bool {
+        let Ok(data) = fs::metadata(&self.at) else { return false };
         let seen = Some((data.len(), data.modified().ok()));
         if self.seen == seen || data.len() == 0 || self.next.is_some_and(|next| Instant::now() < next) {
             return false;
@@ -117,7 +143,7 @@ impl Followed {
         self.seen = seen;
         let began = Instant::now();
         let options = Options::default();
-        let open = || open(path).map_err(ReadError::from);
+        let open = || open(&self.at).map_err(ReadError::from);
         let read = twice(open, &options, |input, options| read_series(input, options, most));
         let read = read.map_err(|error: ReadError| error.to_string());
         match read {
@@ -140,6 +166,7 @@ impl Followed {
 fn update_page(files: &mut BTreeMap<PathBuf, Followed>, ids: &mut Vec<(PathBuf, usize)>, state: &mut State) {
     let mut names = names(files).into_iter();
     state.version += 1;
+    let mut present = Vec::new();
     for (path, followed) in files {
         let file = path.display().to_string();
         for (number, series) in followed.connections.iter().enumerate() {
@@ -149,6 +176,7 @@ fn update_page(files: &mut BTreeMap<PathBuf, Followed>, ids: &mut Vec<(PathBuf, 
                 ids.push(key);
                 ids.len() - 1
             });
+            present.push(id);
             let known = state.traces.iter().position(|trace| trace.id == id);
             if known.is_some() && !followed.fresh {
                 continue;
@@ -161,6 +189,7 @@ fn update_page(files: &mut BTreeMap<PathBuf, Followed>, ids: &mut Vec<(PathBuf, 
         }
         followed.fresh = false;
     }
+    state.traces.retain(|trace| present.contains(&trace.id));
 }
 
 /// What the connections of all files are called, in their order.

@@ -35,6 +35,8 @@ struct Answer<'a> {
     windlass: &'static str,
     version: u64,
     waiting: Option<&'a str>,
+    /// The ids of all traces there are.
+    present: Vec<usize>,
     traces: Vec<&'a LiveTrace>,
 }
 
@@ -45,6 +47,7 @@ impl State {
             windlass: env!("CARGO_PKG_VERSION"),
             version: self.version,
             waiting: self.waiting.as_deref(),
+            present: self.traces.iter().map(|trace| trace.id).collect(),
             traces: self.traces.iter().filter(|trace| trace.version > version).collect(),
         };
         // Texts and finite numbers only: this cannot fail.
@@ -171,6 +174,7 @@ mod tests {
         let one = |id: usize, version| LiveTrace::new(id, version, format!("t{id}"), "a.sqlog", &series[0], 0);
         let state = State { version: 5, traces: vec![one(0, 3), one(1, 5)], waiting: None };
         let answer: serde_json::Value = serde_json::from_str(&state.after(3)).unwrap();
+        assert_eq!(answer["present"], serde_json::json!([0, 1]));
         assert_eq!((&answer["version"], answer["traces"].as_array().unwrap().len()), (&5.into(), 1));
         assert_eq!(answer["traces"][0]["about"]["name"], "t1");
         assert_eq!(answer["traces"][0]["about"]["lines"][0]["name"], "congestion_window");

@@ -18,9 +18,18 @@ async function take({ id, about, lines }) {
     return;
   }
   traces.set(id, trace);
-  const section = traceSection(trace);
-  document.getElementById("content").append(section);
-  document.getElementById("contents").append(el("a", { href: `#${trace.id}` }, trace.name));
+  trace.places = [traceSection(trace), el("a", { href: `#${trace.id}` }, trace.name)];
+  document.getElementById("content").append(trace.places[0]);
+  document.getElementById("contents").append(trace.places[1]);
+}
+
+/** Takes away the traces of which there is nothing any more. */
+function keep(present) {
+  for (const [id, { places }] of traces) {
+    if (present.includes(id)) continue;
+    for (const place of places) place.remove();
+    traces.delete(id);
+  }
 }
 
 async function follow() {
@@ -31,6 +40,7 @@ async function follow() {
       const answer = await fetch(`state?after=${version}`);
       const state = await answer.json();
       for (const trace of state.traces) await take(trace);
+      keep(state.present);
       version = state.version;
       facts.textContent = `${plural(traces.size, "connection")} · ${state.waiting ? state.waiting : "followed as they are written"} · windlass ${state.windlass}`;
       document.documentElement.dataset.version = version;
