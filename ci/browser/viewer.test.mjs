@@ -149,8 +149,8 @@ test("HTTP/3 requests are a waterfall", () => viewer({}, async (page) => {
   const rows = page.locator("#trace-1-0 .requests tbody tr");
   assert.equal(await page.locator("#trace-1-0 .requests summary").textContent(), "HTTP/3 requests (2)");
   assert.deepEqual(await rows.locator("th").allTextContents(), ["GET /<b>first</b>", "GET /second"]);
-  assert.deepEqual(await rows.nth(0).locator("td").allTextContents(), ["", "200", "0.0100", "50.00", "80.00", "–", "5,000"]);
-  assert.deepEqual(await rows.nth(1).locator("td").allTextContents(), ["", "404", "0.0200", "80.00", "80.00 …", "–", "–"]);
+  assert.deepEqual(await rows.nth(0).locator("td").allTextContents(), ["", "0", "200", "0.0100", "50.00", "80.00", "–", "5,000"]);
+  assert.deepEqual(await rows.nth(1).locator("td").allTextContents(), ["", "4", "404", "0.0200", "80.00", "80.00 …", "–", "–"]);
   const parts = await rows.nth(0).locator(".part").evaluateAll((all) => all.map(({ style }) => [parseFloat(style.left), parseFloat(style.width)]));
   assert.deepEqual(parts.map((part) => part.map(Math.round)), [[10, 50], [60, 30]], "waiting, response");
   // Zoomed in, only what is in the times shown.

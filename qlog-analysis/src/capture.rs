@@ -22,6 +22,21 @@ const MOST_BYTES: usize = 4 << 20;
 /// Connections whose ends are remembered.
 const CONNECTIONS: usize = 1 << 16;
 
+/// First bytes of pcap, in both byte orders, with times in microseconds and nanoseconds, and of pcapng.
+const MAGICS: [[u8; 4]; 5] = [
+    [0xd4, 0xc3, 0xb2, 0xa1],
+    [0xa1, 0xb2, 0xc3, 0xd4],
+    [0x4d, 0x3c, 0xb2, 0xa1],
+    [0xa1, 0xb2, 0x3c, 0x4d],
+    [0x0a, 0x0d, 0x0d, 0x0a],
+];
+
+/// Whether a file that begins with `first` is a capture.
+#[must_use]
+pub fn is_capture(first: &[u8]) -> bool {
+    MAGICS.iter().any(|magic| first.starts_with(magic))
+}
+
 /// Why a capture could not be read.
 #[derive(thiserror::Error)]
 pub enum CaptureError {

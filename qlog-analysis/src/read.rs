@@ -110,7 +110,8 @@ impl Summary {
             doubts.push(format!("{damage}; what could be read of it is taken"));
         }
         if self.bad_records > 0 {
-            doubts.push(format!("{} records could not be read; `windlass qlog lint` says why", self.bad_records));
+            let records = plural(self.bad_records, "record");
+            doubts.push(format!("{records} could not be read; `windlass qlog lint` says why"));
         }
         for trace in &self.traces {
             let which = if self.traces.len() > 1 { format!("trace {}: ", trace.index) } else { String::new() };
@@ -118,8 +119,9 @@ impl Summary {
                 format!("its {values} are in {unit} by its events, and read as such (--units declared takes its word)")
             });
             let losses = Some(trace.pathless_losses).filter(|&losses| losses > 0);
-            let losses = losses.map(|losses| {
-                format!("{losses} losses do not say which of its paths they are on, and count as those of path 0")
+            let losses = losses.map(|losses| match losses {
+                1 => "a loss does not say which of its paths it is on, and counts as one of path 0".to_owned(),
+                _ => format!("{losses} losses do not say which of its paths they are on, and count as those of path 0"),
             });
             doubts.extend(units.chain(losses).chain(trace.clock.doubts()).map(|doubt| format!("{which}{doubt}")));
         }
@@ -134,6 +136,12 @@ impl Summary {
         }
         doubts
     }
+}
+
+/// A count with the noun it counts.
+#[must_use]
+pub fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Why a file could not be read at all.

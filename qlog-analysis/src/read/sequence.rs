@@ -90,6 +90,12 @@ pub(crate) struct Ended {
 /// Cuts a file into pieces.
 pub(crate) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<Ended, ReadError> {
     let mut window = Window::new(reader);
+    window.peek()?;
+    if crate::capture::is_capture(window.rest()) {
+        let message = "it is a capture of packets, which tshark decodes; `windlass qlog convert CAPTURE --out TRACE.sqlog` \
+            makes a trace of it, with `--keys FILE` also what is encrypted in it";
+        return Err(ReadError::NotQlog(message.to_owned()));
+    }
     while window.peek()?.is_some_and(|byte| byte.is_ascii_whitespace() || matches!(byte, 0xef | 0xbb | 0xbf)) {
         window.at += 1;
     }

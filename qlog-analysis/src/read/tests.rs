@@ -353,3 +353,12 @@ fn a_document_that_is_no_whole_json_says_so() {
     let (_, said) = doubts(&format!("{whole} more"));
     assert!(said[0].contains("what follows is not read"), "{said:?}");
 }
+
+#[test]
+fn a_capture_is_refused_with_the_way_to_a_trace() {
+    for first in [[0x0a, 0x0d, 0x0d, 0x0a], [0xd4, 0xc3, 0xb2, 0xa1]] {
+        let file = [&first[..], &[0; 40]].concat();
+        let error = read(file.as_slice(), &Options::default(), &mut |_, _| Ok(())).unwrap_err().to_string();
+        assert!(error.contains("capture") && error.contains("windlass qlog convert"), "{error}");
+    }
+}

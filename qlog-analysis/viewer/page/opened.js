@@ -136,12 +136,13 @@ function finishFile(entry, done) {
   entry.memory = done?.memory ?? 0;
   if (!done) {
     entry.status.textContent = entry.traces.length ? "stopped: the beginning is shown" : "stopped";
+    for (const note of entry.sections.querySelectorAll(".partial")) note.textContent = "The beginning: reading was stopped.";
   } else if (done.code !== 0) {
     entry.row.classList.add("failed");
     entry.status.textContent = done.stderr || "the program failed";
   } else {
     const { events, framing, schema_version: version } = entry.facts;
-    entry.status.textContent = [`${plural(events, "event")} in ${seconds(took)}`, [framing, version].filter(Boolean).join(", schema "),
+    entry.status.textContent = [`${plural(events, "event")} in ${seconds(took)}`, [framing, version].filter(Boolean).join(", "),
       `memory: ${size(entry.memory)} to read, ${size(entry.figures)} for figures`].join(" · ");
     entry.row.append(...entry.doubts.map((doubt) => el("p", { class: "note" }, `${doubt[0].toUpperCase()}${doubt.slice(1)}.`)));
   }

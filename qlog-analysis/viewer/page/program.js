@@ -23,7 +23,12 @@ class FileInput {
   read(target) {
     if (!this.chunk.length && this.at < this.file.size) {
       const end = Math.min(this.at + CHUNK, this.file.size);
-      this.chunk = new Uint8Array(this.reader.readAsArrayBuffer(this.file.slice(this.at, end)));
+      try {
+        this.chunk = new Uint8Array(this.reader.readAsArrayBuffer(this.file.slice(this.at, end)));
+      } catch (error) {
+        // A file stays as it was when it was chosen, or cannot be read.
+        throw error.name === "NotReadableError" || error.name === "NotFoundError" ? new Error("the file has changed since it was chosen, or cannot be read; choose it again") : error;
+      }
       this.at = end;
     }
     const bytes = Math.min(target.length, this.chunk.length);
@@ -92,6 +97,7 @@ function runProgram(module, args, input, output) {
   let memory;
   let stderr = "";
   let broken = null;
+  let unread = null;
   const decoder = new TextDecoder();
   const encoded = ["windlass-viewer", ...args].map((text) => new TextEncoder().encode(`${text}\0`));
   const view = () => new DataView(memory.buffer);
@@ -132,7 +138,7 @@ function runProgram(module, args, input, output) {
         set(read, vectors(at, count, (part) => input.read(part)));
         return SUCCESS;
       } catch (error) {
-        broken = error;
+        unread = error;
         return INPUT_OUTPUT;
       }
     },
@@ -161,7 +167,8 @@ function runProgram(module, args, input, output) {
     if (error instanceof Exit) ({ code } = error);
     else [code, broken] = [101, error];
   }
-  const told = broken && code !== 0 ? `${stderr.trim()} ${broken.message}` : stderr;
+  // Of what the page knows the reason the program knows a number.
+  const told = unread && code !== 0 ? unread.message : broken && code !== 0 ? `${stderr.trim()} ${broken.message}` : stderr;
   return { code, stderr: told.trim(), memory: memory.buffer.byteLength };
 }
 

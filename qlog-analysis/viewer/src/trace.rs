@@ -51,7 +51,8 @@ struct Connections<'a> {
 #[derive(Serialize)]
 struct FileFacts<'a> {
     framing: &'static str,
-    schema_version: Option<&'static str>,
+    /// The version of the schema as the file has it.
+    schema_version: Option<&'a str>,
     events: u64,
     /// After decompression.
     file_bytes: u64,
@@ -147,7 +148,7 @@ fn write(
         metrics: metrics.map(|one| one.measured.to_json(name).to_string()).collect(),
         file: summary.map(|summary| FileFacts {
             framing: summary.framing.name(),
-            schema_version: summary.traces.first().map(|trace| trace.schema_version.name()),
+            schema_version: summary.traces.first().map(|trace| trace.version.as_str()).filter(|version| !version.is_empty()),
             events: summary.events,
             file_bytes: summary.bytes,
             doubts: &doubts,

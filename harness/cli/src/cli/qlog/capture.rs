@@ -13,15 +13,6 @@ use super::files::unreadable;
 use crate::cli::CliError;
 use crate::cli::error::{shown, warn};
 
-/// First bytes of pcap, in both byte orders, with times in microseconds and nanoseconds, and of pcapng.
-const MAGICS: [[u8; 4]; 5] = [
-    [0xd4, 0xc3, 0xb2, 0xa1],
-    [0xa1, 0xb2, 0xc3, 0xd4],
-    [0x4d, 0x3c, 0xb2, 0xa1],
-    [0xa1, 0xb2, 0x3c, 0x4d],
-    [0x0a, 0x0d, 0x0d, 0x0a],
-];
-
 /// Bytes of what tshark says on standard error that are looked at.
 const SAID: u64 = 1 << 16;
 
@@ -40,7 +31,7 @@ pub(super) fn set_keys(path: &Path) -> Result<(), CliError> {
 pub(super) fn is_capture(path: &Path) -> bool {
     let mut magic = [0; 4];
     let read = path.is_file().then(|| File::open(path).and_then(|mut file| file.read_exact(&mut magic)));
-    matches!(read, Some(Ok(()))) && MAGICS.contains(&magic)
+    matches!(read, Some(Ok(()))) && capture::is_capture(&magic)
 }
 
 /// The capture `path` as qlog.

@@ -6,7 +6,7 @@ use std::io::Read;
 use serde::Serialize;
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::model::{Batch, EventKind, SchemaVersion, Trace};
-use windlass_qlog_analysis::read::{Check, Options, ReadError, Summary, read, twice};
+use windlass_qlog_analysis::read::{Check, Options, ReadError, Summary, plural, read, twice};
 
 use super::files::{Files, Reading, unreadable};
 use crate::cli::CliError;
@@ -238,7 +238,7 @@ fn text(file: &str, contents: &Contents) -> String {
         text.push_str(&format!("  {count} × {}: not understood\n", escape::line(name)));
     }
     if contents.bad_records > 0 {
-        text.push_str(&format!("  {} records could not be read\n", contents.bad_records));
+        text.push_str(&format!("  {} could not be read\n", plural(contents.bad_records, "record")));
         for (record, reason) in &contents.bad {
             text.push_str(&format!("    record {record}: {}\n", escape::line(reason)));
         }

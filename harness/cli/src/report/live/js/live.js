@@ -27,6 +27,7 @@ async function take({ id, about, lines }) {
 function keep(present) {
   for (const [id, { places }] of traces) {
     if (present.includes(id)) continue;
+    for (const { figure } of places[0].querySelectorAll(".plot")) figures.remove(figure);
     for (const place of places) place.remove();
     traces.delete(id);
   }

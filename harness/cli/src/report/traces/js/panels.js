@@ -79,11 +79,11 @@ function traceSpec(trace, lines, packets = null) {
     return { ...panel, lines: own, marks };
   }).filter((panel) => panel.lines.length);
   const why = new Map(trace.empty);
-  const named = { state: { colours: stateColours(trace), names: trace.states.map(words) }, limited_by: { names: trace.limits } };
+  const named = { state: { colours: stateColours(trace), names: trace.states.map(stateWords) }, limited_by: { names: trace.limits.map((name) => `limited by ${name}`) } };
   const lanes = LANES.filter(({ of }) => has(of) || ALWAYS.includes(of) && why.has(of)).map((lane) => (has(lane.of)
     ? { key: lane.of, ...lane, data: lines?.get(lane.of), ...named[lane.of] }
     : { key: lane.of, name: lane.name, kind: "none", note: why.get(lane.of) }));
-  const patches = has("state") ? trace.states.map((name, i) => ({ name: words(name), colour: stateColours(trace)[i] })) : [];
+  const patches = has("state") ? trace.states.map((name, i) => ({ name: stateWords(name), colour: stateColours(trace)[i] })) : [];
   const limits = LANES.find(({ of }) => of === "limited_by");
   if (has("limited_by")) patches.push(...trace.limits.map((name, i) => ({ name: `limited by ${name}`, colour: limits.colours[i] })));
   if (lanes.length) panels.push({ title: "Events", lanes, patches });

@@ -53,3 +53,6 @@ const binWidth = (trace, span) => Math.max(span / BINS, (measure(trace, "rtt_min
 
 /** What a trace calls a state, in words. */
 const words = (name) => name.replaceAll("_", " ") || "unnamed";
+
+/** The same of a congestion state, of which some traces have only a number. */
+const stateWords = (name) => (/^\d+$/.test(name) ? `state ${name}` : words(name));

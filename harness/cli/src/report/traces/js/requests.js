@@ -36,9 +36,9 @@ function requestsTable(trace, figure) {
   const milliseconds = (from, to) => (from === null || to === null ? "–" : ((to - from) * 1e3).toFixed(2));
   const bytes = (value) => (value === null ? "–" : grouped.format(value));
   const row = (request, digits) => {
-    const { method, path, authority, status, start_s: start, sent_s: sent, response_s: response, request_bytes: up, response_bytes: down, complete } = request;
+    const { stream, method, path, authority, status, start_s: start, sent_s: sent, response_s: response, request_bytes: up, response_bytes: down, complete } = request;
     const name = `${method} ${path || "–"}`;
-    const cells = [status ?? "–", start.toFixed(digits), milliseconds(sent ?? start, response), `${milliseconds(start, response === null ? null : requestEnd(request))}${complete || response === null ? "" : " …"}`, bytes(up), bytes(down)];
+    const cells = [String(stream), status ?? "–", start.toFixed(digits), milliseconds(sent ?? start, response), `${milliseconds(start, response === null ? null : requestEnd(request))}${complete || response === null ? "" : " …"}`, bytes(up), bytes(down)];
     return el("tr", {}, el("th", { scope: "row", title: authority ? `${name} at ${authority}` : name }, el("span", { class: "request" }, name)), requestBar(request, figure.view),
       ...cells.map((text) => el("td", { class: "number" }, text)));
   };
@@ -55,7 +55,7 @@ function requestsTable(trace, figure) {
       ...(trace.requests_left_out ? [`${plural(trace.requests_left_out, "later request")} of the connection are not on this page`] : []),
     ].join("; ") + ".";
   };
-  const heads = [["Request", ""], ["Over the times shown", ""], ["Status", "number"], ["At, s", "number"], ["Waited, ms", "number"], ["In all, ms", "number"], ["Bytes sent", "number"], ["Bytes of response", "number"]];
+  const heads = [["Request", ""], ["Over the times shown", ""], ["Stream", "number"], ["Status", "number"], ["At, s", "number"], ["Waited, ms", "number"], ["In all, ms", "number"], ["Bytes sent", "number"], ["Bytes of response", "number"]];
   const legend = el("ul", { class: "legend", "aria-hidden": "true" }, ...REQUEST_PARTS.map(({ name, colour }) => el("li", {}, sample({ colour, kind: "patch" }), name)));
   details.append(legend, count, el("div", { class: "table", role: "region", tabindex: "0", "aria-label": `HTTP/3 requests of ${trace.name}` },
     el("table", {}, el("caption", { class: "visually-hidden" }, `HTTP/3 requests of ${trace.name} in the times shown`),

@@ -6,7 +6,7 @@ function measuresTable(trace) {
   const rows = Object.entries(trace.measures).filter(([, value]) => value !== null).map(([name, value]) =>
     el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "number" }, number(value))));
   const states = trace.time_in_states_s.map(([name, time]) =>
-    el("tr", {}, el("th", { scope: "row" }, `in ${words(name)}, s`), el("td", { class: "number" }, time.toFixed(3))));
+    el("tr", {}, el("th", { scope: "row" }, `in ${stateWords(name)}, s`), el("td", { class: "number" }, time.toFixed(3))));
   return el("details", { class: "more" }, el("summary", {}, "All measures"),
     el("div", { class: "table narrow", role: "region", tabindex: "0", "aria-label": `Measures of ${trace.name}` },
       el("table", {}, el("caption", { class: "visually-hidden" }, `Measures of ${trace.name}`), el("tbody", {}, ...rows, ...states))));
@@ -16,7 +16,7 @@ function measuresTable(trace) {
 function captionOf(trace) {
   const fixed = (name, digits, scale = 1) => { const value = measure(trace, name); return value === null ? null : (value * scale).toFixed(digits); };
   const say = (value, text) => (value === null ? [] : [text(value)]);
-  const states = trace.time_in_states_s.map(([name, time]) => `${time.toFixed(2)} s in ${words(name)}`);
+  const states = trace.time_in_states_s.map(([name, time]) => `${time.toFixed(2)} s in ${stateWords(name)}`);
   return [
     `${trace.duration_s.toFixed(2)} seconds`,
     ...say(fixed("cwnd_mean_bytes", 1, 1e-3), (mean) => `congestion window ${fixed("cwnd_min_bytes", 1, 1e-3)} to ${fixed("cwnd_max_bytes", 1, 1e-3)} kB, ${mean} kB in the mean`),
@@ -70,7 +70,7 @@ function valuesTable(trace, figure) {
       const at = (name) => { const value = lines.get(name).at(end); return value === null ? "–" : (value * QUANTITIES[name].scale).toFixed(Math.min(2, QUANTITIES[name].digits)); };
       const state = has("state") ? lines.get("state").at(end) : null;
       const cells = [...wanted.map(([name]) => at(name)), ...["sent", "received", "delivered"].filter(has).map((name) => (grown(name, begin, end) * 8e-6 / step).toFixed(2)),
-        ...["lost", "marked"].filter(has).map((name) => String(grown(name, begin, end))), ...(has("state") ? [state === null ? "–" : words(trace.states[state])] : [])];
+        ...["lost", "marked"].filter(has).map((name) => String(grown(name, begin, end))), ...(has("state") ? [state === null ? "–" : stateWords(trace.states[state])] : [])];
       return el("tr", {}, el("th", { scope: "row", class: "number" }, begin.toFixed(timeDigits(to - from))), ...cells.map((text) => el("td", { class: "number" }, text)));
     });
     body.replaceChildren(...rows);
