@@ -202,6 +202,28 @@ test("the values under the pointer stand in the legends of all panels", () => op
   await shot(page, "traces-hover");
 }));
 
+test("a wild value does not flatten its panel, and is told and shown on demand", () => opened({}, async (page) => {
+  const plot = await figureOf(page);
+  const rtt = (element) => {
+    const { figure } = element;
+    const panel = figure.panels.find(({ panel: { title } }) => title.startsWith("Round-trip"));
+    return { texts: [...panel.picture.querySelectorAll("text")].map(({ textContent }) => textContent), beyond: figure.beyond };
+  };
+  const button = page.getByRole("button", { name: "Wild values" }).first();
+  assert.ok(!(await plot.evaluate(rtt)).beyond && await button.isHidden(), "none is");
+  await redrawn(plot, () => plot.evaluate((element) => {
+    const line = element.figure.spec.panels.flatMap(({ lines }) => lines ?? []).find(({ key }) => key === "latest_rtt");
+    line.data.values[Math.floor(line.data.length / 2)] = 9e10;
+    line.data.blocks = null;
+    element.figure.draw();
+  }));
+  const tamed = await plot.evaluate(rtt);
+  assert.ok(tamed.beyond && tamed.texts.some((text) => /^values beyond, up to 90,000 ms$/.test(text)), tamed.texts.join(" "));
+  await redrawn(plot, () => button.click());
+  const whole = await plot.evaluate(rtt);
+  assert.ok(!whole.beyond && whole.texts.some((text) => Number(text.replaceAll(",", "")) >= 80_000), whole.texts.join(" "));
+}));
+
 test("losses stand on the window, and are counted in the head", () => opened({}, async (page) => {
   const plot = await figureOf(page);
   const lost = await told(page, 0, "lost", 0, 1e9);

@@ -124,6 +124,18 @@ function extent(values) {
   return low <= high ? [low, high] : null;
 }
 
+/** Values so many times all others are wild, if they hold for less than this share of the time. */
+const WILD = 10;
+const FEW = 0.005;
+
+/** The largest value of `[value, share of the time]` pairs that is not wild; Infinity where none is. */
+function tameHigh(pairs) {
+  const sorted = pairs.filter(([value]) => value !== null && !Number.isNaN(value)).sort(([one], [other]) => other - one);
+  let share = 0;
+  const most = sorted.find(([, time]) => { share += time; return share > FEW; });
+  return sorted.length >= 40 && most && most[0] > 0 && sorted[0][0] > WILD * most[0] ? most[0] : Infinity;
+}
+
 /** The range of a vertical axis over `low` to `high`: from 0 where `zero` says so ("auto": where that costs little). */
 function padded([low, high], zero) {
   const whole = zero === true || (zero === "auto" && low >= 0 && low <= 0.3 * high);

@@ -39,6 +39,9 @@ class Figure {
     this.holder = holder;
     this.hidden = new Set();
     this.cursor = null;
+    /** Whether axes reach to the wildest value, and whether any value lies beyond one. */
+    this.wild = false;
+    this.beyond = false;
     /** What is drawn, for whoever checks it: a line's key, its panel, points, whether they are all there are. */
     this.drawn = [];
     this.body = el("div", { class: "panels" });
@@ -131,6 +134,7 @@ class Figure {
     this.left = small || !lanes ? 50 : 84;
     this.columns = Math.max(120, width - this.left - 10);
     this.drawn = [];
+    this.beyond = false;
     this.panels.forEach((place, i) => this.drawPanel(place, i === this.panels.length - 1, width, small));
     this.showCursor();
     this.holder.dispatchEvent(new Event("drawn"));
@@ -206,8 +210,14 @@ class Figure {
     // What lies beyond the sides has no say in how high the panel is, but for what holds into it.
     const seen = lines.flatMap(({ x, y, kind }) => y.filter((_, i) => (x[i] >= from || (kind === "steps" && x[i + 1] > from)) && x[i] <= to));
     const close = to - from <= 0.2 * (this.spec.whole[1] - this.spec.whole[0]);
-    const [low, high] = padded(extent(seen) ?? [0, 1], panel.zero === true && close ? "auto" : panel.zero ?? "auto");
+    const held = ({ x, y, kind }) => y.map((value, i) => [value, kind === "steps" ? Math.max(0, Math.min(x[i + 1] ?? to, to) - Math.max(x[i], from)) / (to - from) : 1 / y.length]);
+    const tame = this.wild ? Infinity : tameHigh(lines.flatMap(held));
+    const beyond = seen.filter((value) => value > tame);
+    const [low, high] = padded(extent(seen.filter((value) => !(value > tame))) ?? [0, 1], panel.zero === true && close ? "auto" : panel.zero ?? "auto");
     const up = (value) => 4 + (height - 4) * (high - value) / (high - low);
+    if (beyond.length) this.beyond = true;
+    const told = beyond.length ? [svg("text", { class: "untold", x: this.left + this.columns - 4, y: 14, "text-anchor": "end" },
+      `values beyond, up to ${Number(beyond.reduce((most, value) => Math.max(most, value), 0).toPrecision(3)).toLocaleString("en")} ${panel.unit ?? ""}`)] : [];
     const values = ticks(low, high, height < 130 ? 4 : 5);
     const right = this.left + this.columns;
     const clip = `clip-${figures.all.indexOf(this)}-${this.spec.panels.indexOf(panel)}`;
@@ -227,6 +237,7 @@ class Figure {
       ...values.map((value) => svg("text", { x: this.left - 6, y: tenth(Math.max(9, up(value) + 4)), "text-anchor": "end" }, tickText(value, values.step))),
       svg("clipPath", { id: clip }, svg("rect", { x: this.left, y: -2, width: this.columns, height: height + 4 })),
       svg("g", { "clip-path": `url(#${clip})` }, ...drawn, ...marks),
+      ...told,
     ];
   }
 
