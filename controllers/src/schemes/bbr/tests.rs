@@ -356,6 +356,41 @@ fn persistent_congestion_leaves_the_least_and_recovers_at_once() {
     assert!(after.cwnd >= 0.7 * 200.0 * PACKET, "{}", after.cwnd);
 }
 
+/// §5.2.1 `C.cwnd = C.InitialCwnd`: the floor of four packets is `SetCwnd()`'s, which an ACK brings (§5.6.4.6).
+#[test]
+fn a_first_window_of_one_packet_is_one() {
+    let params = Params { iw: 1.0, ..Params::default() };
+    let state = Bbr::start(&params, &PATH);
+    assert_eq!(state.decision(&params).cwnd, u64::from(MTU));
+    assert_eq!(acks(&params, state, 1100, |_| {}).decision(&params).cwnd, 4 * u64::from(MTU));
+}
+
+/// §5.4.1: one ACK a round trip that empties the flight of a sender with data is no restart from idle, so that ProbeRTT
+/// comes every five seconds; where each were one, it would not.
+#[test]
+fn a_flight_that_every_ack_empties_does_not_keep_probe_rtt_away() {
+    let params = Params::default();
+    let probes = |idle: bool| {
+        let mut state = cruising(&params, BbrState::ProbeBwCruise);
+        let mut probes = 0;
+        for round in 0..200 {
+            let now = 1100 + 101 * round;
+            if idle {
+                let restart = IdleRestart { idle: Span::from_millis(1), pto: Span::ZERO };
+                state = step(&params, state, now, EventKind::IdleRestart(restart));
+            }
+            let before = state.state;
+            state = acks(&params, state, now, |frame| {
+                frame.in_flight = 0;
+                frame.rtt = Some(testkit::rtt(Span::from_millis(101 + round % 2)));
+            });
+            probes += u32::from(before != BbrState::ProbeRtt && state.state == BbrState::ProbeRtt);
+        }
+        probes
+    };
+    assert_eq!((probes(false), probes(true)), (3, 0));
+}
+
 /// §5.4.1.
 #[test]
 fn restarting_from_idle_paces_at_the_bandwidth_and_skips_probe_rtt() {
