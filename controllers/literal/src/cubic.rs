@@ -118,9 +118,9 @@ struct Cubic {
     undo: Option<(Variables, Time)>,
     /// A first slow start was given back: what its rounds are then, no document says.
     given_back: bool,
-    /// Rounding decided a comparison: whether an idle restart lowered the window, or W_est is cwnd_prior.
+    /// Rounding decided a comparison.
     undecided: bool,
-    /// Whether the segment size changed, so that equal windows of before and after may not be equal in segments.
+    /// Whether the segment size changed, so that windows of before and after that are equal are not in segments.
     resized: bool,
     period: Period,
     /// When the latest ACK came that counted for the curve.
@@ -173,6 +173,12 @@ impl Cubic {
         if self.changes.has("one datagram") { 1.0 } else { 2.0 }
     }
 
+    /// Whether `one` is below `other`, where rounding does not decide that.
+    fn is_below(&mut self, one: f64, other: f64) -> bool {
+        self.undecided |= close(one, other) && (one != other || self.resized);
+        one < other
+    }
+
     fn on_congestion_event(&mut self, now: Time, sent_time: Time, by_mark: bool) {
         if self.period.contains(sent_time) {
             return;
@@ -182,7 +188,8 @@ impl Cubic {
         // §4.7 "At a congestion event, if the current cwnd is less than W_max, this indicates that the saturation point
         // experienced by this flow is getting reduced": W_max = cwnd·(1 + β_cubic)/2, and otherwise cwnd. RFC 9406 §4.2
         // loss in slow start or CSS sets "ssthresh to the current cwnd", and what follows here.
-        let shrinks = self.of.w_max.is_some_and(|w_max| self.of.cwnd < w_max) && !self.changes.has("no convergence");
+        let before = self.of.w_max.filter(|_| !self.changes.has("no convergence"));
+        let shrinks = before.is_some_and(|w_max| self.is_below(self.of.cwnd, w_max));
         self.of.w_max = Some(if shrinks { self.of.cwnd * (1.0 + self.beta()) / 2.0 } else { self.of.cwnd });
         // §4.6 "cwnd_prior = cwnd".
         self.of.cwnd_prior = self.of.cwnd;
@@ -240,9 +247,8 @@ impl Cubic {
         // §4.3 "α_cubic = 3·(1 − β_cubic)/(1 + β_cubic)"; "once W_est has grown to reach the cwnd at the time of most
         // recently setting ssthresh -- that is, W_est >= cwnd_prior -- the sender SHOULD set α_cubic to 1".
         let alpha = 3.0 * (1.0 - self.beta()) / (1.0 + self.beta());
-        let equal = self.of.w_est == self.of.cwnd_prior && !self.resized;
-        self.undecided |= !equal && close(self.of.w_est, self.of.cwnd_prior);
-        let alpha = if self.of.w_est >= self.of.cwnd_prior && !self.changes.has("α stays") { 1.0 } else { alpha };
+        let is_below = self.is_below(self.of.w_est, self.of.cwnd_prior);
+        let alpha = if is_below || self.changes.has("α stays") { alpha } else { 1.0 };
         // §4.3 "W_est = W_est + α_cubic * segments_acked / cwnd".
         self.of.w_est += alpha * segments / self.of.cwnd;
         let cwnd = self.of.cwnd;
@@ -353,7 +359,7 @@ impl Reference for Cubic {
         if self.changes.has("idle restart") {
             self.undo = None;
             self.undecided |= initial.fract() != 0.0 && close(self.of.cwnd, initial);
-            if self.of.cwnd > initial {
+            if self.is_below(initial, self.of.cwnd) {
                 self.of.cwnd = initial;
                 self.of.t_epoch = None;
             }

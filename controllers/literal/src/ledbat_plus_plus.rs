@@ -223,6 +223,8 @@ impl LedbatPlusPlus {
         let mut change = 0.0;
         if let (Some(queued), Slowdown::At(_)) = (queued, self.slowdown) {
             change = self.change(gain, queued);
+            // Whether the window shrinks, which makes a response final: gain and decrease may cancel each other.
+            self.undecided |= change.abs() < 1e-9;
         }
         let most = if self.has("a round trip an ACK") { 1.0 } else { f64::INFINITY };
         let part = |bytes: f64, window: f64| (bytes / window).min(most);

@@ -52,6 +52,8 @@ pub(crate) struct Reno {
     pub grown: bool,
     /// Ours counts in packets: whether an idle restart lowered the window, rounding decided.
     undecided: bool,
+    /// Whether the datagram size changed, so that windows of before and after that are equal are not in packets.
+    resized: bool,
 }
 
 /// What a response took, for the reading "undo".
@@ -83,6 +85,7 @@ impl Reno {
             in_flight: 0.0,
             grown: true,
             undecided: false,
+            resized: false,
             changes,
         }
     }
@@ -250,7 +253,7 @@ impl Reference for Reno {
         if self.changes.has("idle restart") {
             self.undo = None;
             let initial = (self.initial_window)(self.max_datagram_size, &self.changes);
-            let whole = initial % self.max_datagram_size == 0.0;
+            let whole = initial % self.max_datagram_size == 0.0 && !self.resized;
             self.undecided |= !whole && close(self.congestion_window, initial);
             self.congestion_window = self.congestion_window.min(initial);
         }
@@ -268,6 +271,7 @@ impl Reference for Reno {
     }
 
     fn on_mtu(&mut self, _now: Time, bytes: u64) {
+        self.resized |= bytes as f64 != self.max_datagram_size;
         self.max_datagram_size = bytes as f64;
         self.undo = None;
         // §7.2 "If the maximum datagram size changes during the connection, the initial congestion window SHOULD be
