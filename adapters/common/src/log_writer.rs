@@ -10,6 +10,8 @@ use std::thread::JoinHandle;
 
 use windlass_qlog::RECORD_SEPARATOR;
 
+mod private;
+
 /// Bytes that may wait to be written by default.
 const CAPACITY: usize = 64 << 20;
 
@@ -20,6 +22,8 @@ const CAPACITY: usize = 64 << 20;
 ///
 /// All writers that are [open](Self::open) for one directory are clones of each other, so that
 /// a configuration that is read again starts no further thread.
+///
+/// What it makes is [for its owner alone](private): files on Unix, directories everywhere.
 #[derive(Clone, Debug)]
 pub struct LogWriter(Arc<Handle>);
 
@@ -78,7 +82,7 @@ impl LogWriter {
     /// The directory cannot be made or written to, or no thread can be made.
     pub fn open(directory: impl Into<PathBuf>) -> io::Result<LogWriter> {
         let directory = directory.into();
-        fs::create_dir_all(&directory)?;
+        private::directory(&directory)?;
         check_writable(&directory)?;
         let key = fs::canonicalize(&directory)?;
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +112,7 @@ impl LogWriter {
     /// Those of [`open`](Self::open).
     pub fn with_capacity(directory: impl Into<PathBuf>, bytes: usize) -> io::Result<LogWriter> {
         let directory = directory.into();
-        fs::create_dir_all(&directory)?;
+        private::directory(&directory)?;
         let shared = Arc::new(Shared { directory, capacity: bytes, queue: Mutex::default(), changed: Condvar::new() });
         let writing = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("windlass-log".to_owned()).spawn(move || writing.run())?;
@@ -183,7 +187,7 @@ impl Shared {
             }
             Job::Write { file, bytes, name } => {
                 let path = self.directory.join(&*name);
-                let open = files.entry(file).or_insert_with(|| self.report_error(&path, File::create_new(&path)));
+                let open = files.entry(file).or_insert_with(|| self.report_error(&path, private::file(&path)));
                 if let Some(opened) = open {
                     if self.report_error(&path, opened.write_all(&bytes)).is_none() {
                         *open = None;
@@ -210,7 +214,7 @@ fn check_writable(directory: &Path) -> io::Result<()> {
     static TRIED: AtomicU64 = AtomicU64::new(0);
     let nth = TRIED.fetch_add(1, Ordering::Relaxed);
     let path = directory.join(format!(".windlass-{}-{nth}", std::process::id()));
-    let written = File::create_new(&path).and_then(|mut file| file.write_all(b"\n"));
+    let written = private::file(&path).and_then(|mut file| file.write_all(b"\n"));
     let removed = fs::remove_file(&path);
     written.and(removed)
 }

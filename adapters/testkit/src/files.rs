@@ -99,7 +99,7 @@ pub fn identity(directory: &Path) -> Result<Identity, Box<dyn Error>> {
     Ok(Identity { certificate: read(&certificate)?, key: read(&key)? })
 }
 
-/// A new file for its owner's eyes only.
+/// A new file, on Unix for its owner's eyes only.
 fn private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -116,6 +116,8 @@ fn is_private(path: &Path) -> Result<(), Box<dyn Error>> {
             return Err(format!("{} has mode {mode:o}; others can read it, expected 600", path.display()).into());
         }
     }
+    #[cfg(not(unix))]
+    let _ = path;
     Ok(())
 }
 

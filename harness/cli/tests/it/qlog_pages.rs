@@ -117,18 +117,29 @@ fn asked(address: &str, target: &str) -> String {
     answer.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
 
+/// A record of a window.
+fn window(time: u32, cwnd: u32) -> String {
+    format!(
+        "\x1e{{\"time\":{time},\"name\":\"quic:recovery_metrics_updated\",\"data\":{{\"congestion_window\":{cwnd}}}}}\n"
+    )
+}
+
+/// A trace whose last record is not whole yet.
+fn growing(place: &Place) -> String {
+    let header = "\x1e{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\"serialization_format\":\"application/qlog+json-seq\",\"trace\":{}}\n";
+    place.file("growing.sqlog", &format!("{header}{}\x1e{{\"time\":", window(0, 12_000)))
+}
+
+/// The rest of its last record, and one more.
+fn grown() -> String {
+    format!("5,\"name\":\"x:y\",\"data\":{{}}}}\n{}", window(10, 30_000))
+}
+
 #[test]
 fn a_trace_is_followed_as_it_grows() {
     use std::io::{BufRead, BufReader, Write};
     let place = Place::new();
-    let header = "\x1e{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\"serialization_format\":\"application/qlog+json-seq\",\"trace\":{}}\n";
-    let event = |time: u32, cwnd: u32| {
-        format!(
-            "\x1e{{\"time\":{time},\"name\":\"quic:recovery_metrics_updated\",\"data\":{{\"congestion_window\":{cwnd}}}}}\n"
-        )
-    };
-    // The last record is not whole yet.
-    let file = place.file("growing.sqlog", &format!("{header}{}\x1e{{\"time\":", event(0, 12_000)));
+    let file = growing(&place);
     let directory = std::path::Path::new(&file).parent().unwrap().to_str().unwrap().to_owned();
     let mut command = crate::command::start(&["qlog", "watch", &directory]);
     let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
@@ -148,7 +159,7 @@ fn a_trace_is_followed_as_it_grows() {
     assert_eq!(json(&asked(&address, &format!("/state?after={}", state["version"])))["traces"], serde_json::json!([]));
 
     let mut growing = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
-    write!(growing, "5,\"name\":\"x:y\",\"data\":{{}}}}\n{}", event(10, 30_000)).unwrap();
+    growing.write_all(grown().as_bytes()).unwrap();
     let line = lines.next().unwrap();
     assert!(line.contains("window 30.0 kB"), "{line}");
     let state = json(&asked(&address, &format!("/state?after={}", state["version"])));
@@ -161,4 +172,28 @@ fn a_trace_is_followed_as_it_grows() {
         2,
         &format!("cannot watch {}: No such file or directory (os error 2)", place.path("nothing")),
     );
+}
+
+/// util-linux' `script` gives it a terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_a_line_is_written_over_the_one_before() {
+    use std::io::{BufRead, BufReader, Write};
+    let place = Place::new();
+    let file = growing(&place);
+    let command = format!("exec {} qlog watch {}", env!("CARGO_BIN_EXE_windlass"), place.dir().display());
+    let mut script = std::process::Command::new("script");
+    script.args(["--quiet", "--flush", "--return", "--command", &command, "/dev/null"]);
+    let mut child =
+        script.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().expect("script");
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let first = lines.find(|line| line.contains("window 12.0 kB")).unwrap();
+    assert!(!first.contains("\\u001b"), "{first}");
+    let mut growing = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+    growing.write_all(grown().as_bytes()).unwrap();
+    let second = lines.next().unwrap();
+    let up = second.find("\x1b[1A").expect(&second);
+    assert!(second.contains("window 30.0 kB") && second[up..].contains("\x1b[2K"), "{second:?}");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

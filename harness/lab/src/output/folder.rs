@@ -234,6 +234,8 @@ impl Folder {
         if self.owned {
             let beside = parent(staging.path()) == parent(&self.target);
             if !beside || staging.exchange(&self.target).is_err() {
+                #[cfg(windows)]
+                refuse_held(&self.target)?;
                 staging.rename(&self.target.join(READY)).map_err(failed)?;
                 recover(&self.target).map_err(failed)?;
             }
@@ -278,6 +280,23 @@ fn entries(dir: &Path) -> io::Result<Vec<PathBuf>> {
     }
     all.sort();
     Ok(all)
+}
+
+/// Fails with the first file below `dir` that another program has open so that it cannot be removed, which Windows allows:
+/// else half of what is there would be gone by then.
+#[cfg(windows)]
+fn refuse_held(dir: &Path) -> Result<(), StoreError> {
+    use std::os::windows::fs::OpenOptionsExt;
+    /// The right to remove a file (Windows' `DELETE`).
+    const REMOVE: u32 = 0x0001_0000;
+    for path in entries(dir).map_err(unwritable(dir))? {
+        if path.is_dir() {
+            refuse_held(&path)?;
+        } else {
+            drop(File::options().access_mode(REMOVE).open(&path).map_err(unwritable(&path))?);
+        }
+    }
+    Ok(())
 }
 
 /// Gives everything in `from` a further name in `to`; copies where the file system has no links.

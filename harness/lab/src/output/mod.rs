@@ -162,8 +162,10 @@ const MOST_LINKS: usize = 40;
 
 /// Where `path` leads when its symbolic links are followed, whether or not there is something at their end.
 fn followed(path: &Path) -> Result<PathBuf, StoreError> {
-    // Without a slash at the end, which would name what a link leads to.
-    let mut at: PathBuf = path.components().collect();
+    // Without a slash at the end, which would name what a link leads to. Windows takes more than 260 characters of an absolute
+    // path alone.
+    let whole = if cfg!(windows) { std::path::absolute(path).map_err(unwritable(path))? } else { path.to_owned() };
+    let mut at: PathBuf = whole.components().collect();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&at) {
             Ok(to) => at = parent(&at).join(to).components().collect(),

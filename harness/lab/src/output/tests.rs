@@ -53,11 +53,58 @@ fn no_hidden_name_is_in_an_error() {
         let path = place.path().join(missing);
         let error = OutputFile::open(&path, NONE).map(drop).unwrap_err().to_string();
         assert!(!error.contains(".windlass-"), "{error}");
-        assert!(error.contains("missing") && error.contains("No such file"), "{error}");
+        let reason = if cfg!(windows) { "os error 3" } else { "No such file" };
+        assert!(error.contains("missing") && error.contains(reason), "{error}");
     }
     let error = OutputFile::open(place.path(), NONE).map(drop).unwrap_err();
     assert!(error.to_string().ends_with("it is a directory; expected a file"), "{error}");
     assert_eq!(format!("{error:?}"), error.to_string());
+}
+
+#[test]
+fn paths_are_as_long_as_they_are() {
+    let place = tempfile::tempdir().unwrap();
+    let deep = (0..8).fold(place.path().to_owned(), |path, _| path.join("d".repeat(50)));
+    for text in ["one", "two"] {
+        let folder = Folder::owned(&deep.join("results"), &owned(), NONE).unwrap();
+        folder.write("marker", text).unwrap();
+        folder.finish().unwrap();
+        replace(&deep.join("file"), text).unwrap();
+        for name in ["results/marker", "file"] {
+            assert_eq!(fs::read_to_string(deep.join(name)).unwrap(), text);
+        }
+    }
+}
+
+#[cfg(windows)]
+#[test]
+fn a_file_that_another_program_holds_is_named_and_all_stay() {
+    use std::os::windows::fs::OpenOptionsExt;
+    let place = tempfile::tempdir().unwrap();
+    let dir = place.path().join("dir");
+    let write = |text: &str| {
+        let folder = Folder::owned(&dir, &owned(), NONE).unwrap();
+        for name in ["a", "held", "marker"] {
+            folder.write(name, text).unwrap();
+        }
+        folder.finish()
+    };
+    write("old").unwrap();
+    // Read and written by others, but not removed.
+    let held = fs::File::options().read(true).share_mode(3).open(dir.join("held")).unwrap();
+    let error = write("new").unwrap_err().to_string();
+    assert!(error.contains("held"), "{error}");
+    for name in ["a", "held", "marker"] {
+        assert_eq!(fs::read_to_string(dir.join(name)).unwrap(), "old");
+    }
+    let error = replace(&dir.join("held"), "new").unwrap_err().to_string();
+    assert!(error.contains("held"), "{error}");
+    drop(held);
+    // Who lets it be removed is no obstacle.
+    let read = fs::File::open(dir.join("held")).unwrap();
+    write("new").unwrap();
+    drop(read);
+    assert_eq!(fs::read_to_string(dir.join("held")).unwrap(), "new");
 }
 
 #[cfg(unix)]

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use console::Term;
 use windlass_lab::output::in_progress;
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::metrics::Measured;
@@ -21,7 +22,7 @@ use super::name::unique;
 use super::report::most_points;
 use crate::cli::CliError;
 use crate::cli::batch::interrupt;
-use crate::cli::error::{print, shown};
+use crate::cli::error::{print, shown, unprintable};
 use crate::report::live::{LiveTrace, page};
 use server::{State, serve};
 
@@ -258,33 +259,39 @@ fn line(name: &str, width: usize, series: &ConnectionSeries) -> String {
     )
 }
 
-/// Lines that are written over those before on a terminal, and else below them if they changed.
+/// Lines that are written over those before on a terminal, as the system's terminals have it, and else below them if they
+/// changed.
 struct Screen {
-    terminal: bool,
+    terminal: Option<Term>,
     shown: Vec<String>,
 }
 
 impl Screen {
     fn new() -> Screen {
-        Screen { terminal: std::io::stdout().is_terminal(), shown: Vec::new() }
+        let terminal = std::io::stdout().is_terminal().then(Term::stdout);
+        Screen { terminal, shown: Vec::new() }
     }
 
     fn show(&mut self, lines: &[String]) -> Result<(), CliError> {
-        let mut text = String::new();
-        if self.terminal {
-            if !self.shown.is_empty() {
-                text.push_str(&format!("\x1b[{}A", self.shown.len()));
+        match &self.terminal {
+            Some(terminal) => self.write_over(terminal, lines).map_err(|error| unprintable(&error))?,
+            None => {
+                let new = lines.iter().filter(|line| !self.shown.contains(line));
+                print(&new.flat_map(|line| [line, "\n"]).collect::<String>())?;
             }
-            let columns = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
-            for line in lines {
-                text.extend(line.chars().take(columns.saturating_sub(1)));
-                text.push_str("\x1b[K\n");
-            }
-        } else {
-            let new = lines.iter().filter(|line| !self.shown.contains(line));
-            new.for_each(|line| text.extend([line, "\n"]));
         }
         self.shown = lines.to_vec();
-        print(&text)
+        Ok(())
+    }
+
+    fn write_over(&self, terminal: &Term, lines: &[String]) -> std::io::Result<()> {
+        terminal.move_cursor_up(self.shown.len())?;
+        let columns = usize::from(terminal.size().1);
+        for line in lines {
+            terminal.clear_line()?;
+            let line: String = escape::line(line).chars().take(columns.saturating_sub(1)).collect();
+            terminal.write_line(&line)?;
+        }
+        terminal.flush()
     }
 }
