@@ -148,7 +148,11 @@ fn write(
         metrics: metrics.map(|one| one.measured.to_json(name).to_string()).collect(),
         file: summary.map(|summary| FileFacts {
             framing: summary.framing.name(),
-            schema_version: summary.traces.first().map(|trace| trace.version.as_str()).filter(|version| !version.is_empty()),
+            schema_version: summary
+                .traces
+                .first()
+                .map(|trace| trace.version.as_str())
+                .filter(|version| !version.is_empty()),
             events: summary.events,
             file_bytes: summary.bytes,
             doubts: &doubts,
