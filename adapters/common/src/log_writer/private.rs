@@ -1,6 +1,6 @@
 //! Files and directories that nobody but their owner reads: a recording names peers, and when they came.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
@@ -12,13 +12,10 @@ pub(super) fn directory(path: &Path) -> io::Result<()> {
     if let Some(above) = path.parent() {
         fs::create_dir_all(above)?;
     }
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(path) {
+    match create(path) {
         // Made meanwhile by another.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-        made => made.and_then(|()| owners_alone(path)),
+        made => made,
     }
 }
 
@@ -31,19 +28,31 @@ pub(super) fn file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+#[cfg(unix)]
+fn create(path: &Path) -> io::Result<()> {
+    std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(path)
+}
+
 /// On Windows files inherit who may do what from their directory. Its own tool sets that: the library call wants unsafe code.
 #[cfg(windows)]
-fn owners_alone(path: &Path) -> io::Result<()> {
+fn create(path: &Path) -> io::Result<()> {
     /// Nothing from above; everything to the owner of the directory and of what is made in it (the SID "owner rights").
     const RIGHTS: [&str; 3] = ["/inheritance:r", "/grant:r", "*S-1-3-4:(OI)(CI)F"];
-    let made = tool()?.arg(path).args(RIGHTS).output()?;
-    if made.status.success() {
-        return Ok(());
-    }
+    fs::create_dir(path)?;
+    let done = tool().and_then(|mut tool| tool.arg(path).args(RIGHTS).output());
+    let said = match done {
+        Ok(done) if done.status.success() => return Ok(()),
+        Ok(done) => String::from_utf8_lossy(&done.stderr).trim().to_owned(),
+        Err(error) => error.to_string(),
+    };
     // Left as it is, it would be taken for private the next time.
     fs::remove_dir(path)?;
-    let said = String::from_utf8_lossy(&made.stderr);
-    Err(io::Error::other(format!("icacls does not make {} its owner's alone: {}", path.display(), said.trim())))
+    Err(io::Error::other(format!("icacls does not make {} its owner's alone: {said}", path.display())))
+}
+
+#[cfg(not(any(unix, windows)))]
+fn create(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
 }
 
 /// Windows' own icacls: not one of the same name in the working directory or on the path.
@@ -51,12 +60,6 @@ fn owners_alone(path: &Path) -> io::Result<()> {
 fn tool() -> io::Result<std::process::Command> {
     let windows = std::env::var_os("SystemRoot").ok_or_else(|| io::Error::other("SystemRoot is not set"))?;
     Ok(std::process::Command::new(Path::new(&windows).join("System32").join("icacls.exe")))
-}
-
-#[cfg(not(windows))]
-#[allow(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
-fn owners_alone(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]
