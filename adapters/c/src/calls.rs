@@ -7,7 +7,7 @@ use windlass_adapter_testkit::calls::{self, At, Call, Key, Order, Packet, Watch,
 use windlass_controllers::{Algorithm, ConfiguredController, Path as Start, Signals, Time};
 
 use crate::abi;
-use crate::flow::{Invalid, PathFlow};
+use crate::flow::{Invalid, StackPath};
 use crate::guard::{Failure, GuardedFlow};
 
 /// What the stacks report that take turns: everything, numbers alone, no numbers but deliveries.
@@ -62,7 +62,7 @@ impl<C: ConfiguredController> calls::Stack<C> for Stack<C> {
             Some(groups) => Flow::grouped_with(self.controller.clone(), &start, groups, key, recorder),
             None => Flow::ungrouped_with(self.controller.clone(), &start, recorder),
         };
-        let path = PathFlow::new(flow, start.now, start.mtu, signals);
+        let path = StackPath::new(flow, start.now, start.mtu, signals);
         let flow = RefCell::new(GuardedFlow::new(path, "probe"));
         Path {
             flow,
@@ -116,7 +116,7 @@ fn sum(packets: &[abi::Packet]) -> u64 {
 
 impl<C: ConfiguredController> Path<C> {
     /// Passes a call on. One that cannot be has no effect.
-    fn event(&mut self, event: impl FnOnce(&mut PathFlow<C>) -> Result<(), Invalid>) {
+    fn event(&mut self, event: impl FnOnce(&mut StackPath<C>) -> Result<(), Invalid>) {
         assert_ne!(self.flow.get_mut().on_event(event), Err(Failure::Panicked));
     }
 

@@ -9,7 +9,7 @@ use windlass_controllers::{Algorithm, Time};
 
 use crate::abi;
 use crate::definition::{Definition, NewPath, peer_address};
-use crate::flow::{Invalid, PathFlow};
+use crate::flow::{Invalid, StackPath};
 use crate::guard::{Failure, GuardedFlow};
 
 const OK: c_int = 0;
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn windlass_decide(flow: *const Handle, decision: *mut abi
 ///
 /// # Safety
 /// `flow` is null, or came from [`windlass_start`] and was not stopped.
-unsafe fn on_event(flow: *const Handle, event: impl FnOnce(&mut PathFlow) -> Result<(), Invalid>) -> c_int {
+unsafe fn on_event(flow: *const Handle, event: impl FnOnce(&mut StackPath) -> Result<(), Invalid>) -> c_int {
     // SAFETY: the caller promises it.
     let Some(flow) = (unsafe { flow.as_ref() }) else { return INVALID };
     code(flow.with(|flow| flow.on_event(event)))
@@ -346,7 +346,7 @@ pub unsafe extern "C" fn windlass_on_ecn_ce(
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn windlass_on_lost(flow: *const Handle, lost: *const abi::Lost) -> c_int {
-    let event = |path: &mut PathFlow| {
+    let event = |path: &mut StackPath| {
         // SAFETY: the caller promises it.
         let lost = unsafe { lost.as_ref() }.ok_or(Invalid)?;
         // SAFETY: as above.
@@ -363,7 +363,7 @@ pub unsafe extern "C" fn windlass_on_lost(flow: *const Handle, lost: *const abi:
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn windlass_on_acked(flow: *const Handle, acked: *const abi::Acked) -> c_int {
-    let event = |path: &mut PathFlow| {
+    let event = |path: &mut StackPath| {
         // SAFETY: the caller promises it.
         let acked = unsafe { acked.as_ref() }.ok_or(Invalid)?;
         // SAFETY: as above.
@@ -380,7 +380,7 @@ pub unsafe extern "C" fn windlass_on_acked(flow: *const Handle, acked: *const ab
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn windlass_on_spurious_loss(flow: *const Handle, now_ns: u64, newest_sent_ns: u64) -> c_int {
-    let event = |path: &mut PathFlow| {
+    let event = |path: &mut StackPath| {
         path.on_spurious_loss(now_ns, newest_sent_ns);
         Ok(())
     };
@@ -395,7 +395,7 @@ pub unsafe extern "C" fn windlass_on_spurious_loss(flow: *const Handle, now_ns: 
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn windlass_on_discarded(flow: *const Handle, now_ns: u64, in_flight: u64) -> c_int {
-    let event = |path: &mut PathFlow| {
+    let event = |path: &mut StackPath| {
         path.on_discarded(now_ns, in_flight);
         Ok(())
     };
@@ -421,7 +421,7 @@ pub unsafe extern "C" fn windlass_on_mtu(flow: *const Handle, now_ns: u64, mtu: 
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn windlass_on_timer(flow: *const Handle, now_ns: u64) -> c_int {
-    let event = |path: &mut PathFlow| {
+    let event = |path: &mut StackPath| {
         path.on_timer(now_ns);
         Ok(())
     };

@@ -1,13 +1,8 @@
 //! One path of a stack in another language as a windlass flow.
 
-use windlass_adapter::rfc9002::{self, LossRun, RttEstimator};
-use windlass_adapter::{
-    AckFrame, AckedPackets, FellBack, Flow, InFlight, LostPackets, OneWayWatch, default_pacing, one_way_delays,
-    send_quantum,
-};
-use windlass_controllers::Ecn;
-use windlass_controllers::event::{Delivery, PacketSent, RttSample, SpuriousLoss};
-use windlass_controllers::{Algorithm, ConfiguredController, Event, EventKind, Phase, Span, Time};
+use windlass_adapter::{FellBack, Flow, LostPackets, PathFlow, Sent, one_way_delays, send_quantum};
+use windlass_controllers::event::{Delivery, RttSample};
+use windlass_controllers::{Algorithm, ConfiguredController, Ecn, Phase, Span, Time};
 
 use crate::abi::{self, Packet};
 
@@ -21,66 +16,40 @@ const LONGEST_RTT: u64 = 86_400_000_000_000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Invalid;
 
-/// Turns what a stack reports of a path into events of a flow, and the flow's decision back.
+/// A [`PathFlow`] as `windlass.h` has it.
 #[derive(Debug)]
-pub struct PathFlow<C: ConfiguredController = Algorithm> {
-    flow: Flow<C>,
-    now: Time,
-    mtu: u32,
-    in_flight: InFlight,
-    acked: AckedPackets,
-    rtt: RttEstimator,
+pub struct StackPath<C: ConfiguredController = Algorithm> {
+    path: PathFlow<C>,
     /// The latest sample.
     latest_rtt: Option<RttSample>,
-    /// The sample of the frame that is under way.
-    pending_rtt: Option<RttSample>,
-    wants_packet_sent: bool,
-    one_way: OneWayWatch,
     /// Whether the stack reports packet numbers.
     numbers: bool,
 }
 
-impl<C: ConfiguredController> PathFlow<C> {
+fn bytes(packets: &[Packet]) -> u64 {
+    packets.iter().fold(0, |sum: u64, packet| sum.saturating_add(packet.bytes))
+}
+
+fn count(packets: &[Packet]) -> u32 {
+    packets.iter().fold(0, |sum: u32, packet| sum.saturating_add(packet.packets()))
+}
+
+impl<C: ConfiguredController> StackPath<C> {
     /// `flow` on a path of datagrams of `mtu` bytes, of a stack with these `WINDLASS_SIGNAL_…`.
     pub fn new(flow: Flow<C>, now: Time, mtu: u32, signals: u32) -> Self {
-        PathFlow {
-            wants_packet_sent: flow.wants_packet_sent() && signals & abi::SENT != 0,
-            in_flight: InFlight::new(flow.controller()),
-            one_way: OneWayWatch::new(flow.controller()),
-            flow,
-            now,
-            mtu,
-            acked: AckedPackets::default(),
-            rtt: RttEstimator::new(),
-            latest_rtt: None,
-            pending_rtt: None,
-            numbers: signals & abi::PACKET_NUMBERS != 0,
-        }
+        let path = PathFlow::new(flow, now, mtu);
+        let path = if signals & abi::SENT != 0 { path } else { path.without_packets_sent() };
+        StackPath { path, latest_rtt: None, numbers: signals & abi::PACKET_NUMBERS != 0 }
     }
 
-    fn emit(&mut self, kind: EventKind) {
-        self.flow.on_event(&Event::new(self.now, kind));
-    }
-
-    /// Sets the time, which never goes back.
-    fn at(&mut self, now_ns: u64) {
-        self.now = self.now.max(Time(now_ns));
-    }
-
-    /// Ends the frame under way: a sample without acknowledgements is an event of its own.
-    fn end_frame(&mut self) {
-        if let Some(rtt) = self.pending_rtt.take() {
-            self.emit(EventKind::RttSampled(rtt));
-        }
+    /// Ends the frame under way, whose sample is an event of its own without acknowledgements, and sets the time.
+    fn begin(&mut self, now_ns: u64) {
+        self.path.end_sample();
+        self.path.at(Time(now_ns));
     }
 
     fn number(&self, number: u64) -> Option<u64> {
         self.numbers.then_some(number)
-    }
-
-    /// The probe timeout (`RFC 9002 §6.2.1`); that of the initial RTT before there was a sample.
-    fn pto(&self) -> Span {
-        self.rtt.pto(rfc9002::DEFAULT_MAX_ACK_DELAY)
     }
 
     /// A packet was sent.
@@ -92,28 +61,10 @@ impl<C: ConfiguredController> PathFlow<C> {
         if bytes == 0 || sent.in_flight < bytes {
             return Err(Invalid);
         }
-        self.end_frame();
-        self.at(sent.now_ns);
-        let before = sent.in_flight - bytes;
-        if self.in_flight.bytes() != before {
-            if before > 0 {
-                self.in_flight.acknowledged(self.now, before, Time::ZERO);
-            } else {
-                // Not every packet is reported; these were lost or discarded.
-                self.in_flight.lost(self.now, self.in_flight.bytes());
-            }
-        }
-        if let Some(silence) = self.in_flight.sent(self.now, bytes, 0) {
-            let smoothed = self.latest_rtt.map_or(Span::ZERO, |rtt| rtt.smoothed);
-            if let Some(restart) = silence.end_of(&self.flow, self.now, smoothed, self.mtu, self.pto()) {
-                self.emit(EventKind::IdleRestart(restart));
-            }
-        }
-        if self.wants_packet_sent {
-            let app_limited = sent.flags & abi::sent::APP_LIMITED != 0;
-            let event = PacketSent::new(bytes, sent.in_flight).with_pn(self.number(sent.number));
-            self.emit(EventKind::PacketSent(event.with_app_limited(app_limited)));
-        }
+        self.begin(sent.now_ns);
+        self.path.resumed(sent.in_flight - bytes);
+        let packet = Sent { at: self.path.now(), bytes, pn: self.number(sent.number), may_be_bare_ack: false };
+        self.path.sent(packet, |_| sent.flags & abi::sent::APP_LIMITED != 0);
         Ok(())
     }
 
@@ -126,16 +77,15 @@ impl<C: ConfiguredController> PathFlow<C> {
         if rtt.latest_ns == 0 || spans.into_iter().any(|span| span > LONGEST_RTT) {
             return Err(Invalid);
         }
-        self.end_frame();
-        self.at(now_ns);
-        let mut sample = self.rtt.sample(self.now, Span(rtt.latest_ns), Span(rtt.ack_delay_ns));
+        self.begin(now_ns);
+        let now = self.path.now();
+        let mut sample = self.path.rtt().sample(now, Span(rtt.latest_ns), Span(rtt.ack_delay_ns));
         let known = |reported: u64, own: Span| if reported == 0 { own } else { Span(reported) };
         sample.smoothed = known(rtt.smoothed_ns, sample.smoothed);
         sample.variation = known(rtt.variation_ns, sample.variation);
         sample.min = known(rtt.min_ns, sample.min);
-        (self.rtt.smoothed, self.rtt.variation, self.rtt.min) = (sample.smoothed, sample.variation, sample.min);
         self.latest_rtt = Some(sample);
-        self.pending_rtt = Some(sample);
+        self.path.sampled(sample);
         Ok(())
     }
 
@@ -148,14 +98,9 @@ impl<C: ConfiguredController> PathFlow<C> {
         if packets == 0 {
             return Err(Invalid);
         }
-        self.at(now_ns);
-        let mut frame = AckFrame::default();
-        *frame.rtt() = self.pending_rtt.take();
-        frame.add_ecn_ce(packets);
-        let newest = (Time(newest.0), self.number(newest.1));
-        frame.emit_congestion(self.now, newest, (in_flight, in_flight), |event| {
-            self.flow.on_event(event);
-        });
+        self.path.at(Time(now_ns));
+        self.path.ecn_ce(packets);
+        self.path.congestion((Time(newest.0), self.number(newest.1)), (in_flight, in_flight));
         Ok(())
     }
 
@@ -164,45 +109,31 @@ impl<C: ConfiguredController> PathFlow<C> {
     /// # Errors
     /// There are none, or they have no bytes.
     pub fn on_lost(&mut self, lost: &abi::Lost, packets: &[Packet]) -> Result<(), Invalid> {
-        let Some(newest) = packets.last() else { return Err(Invalid) };
-        let bytes = packets.iter().fold(0, |sum: u64, packet| sum.saturating_add(packet.bytes));
-        if bytes == 0 {
-            return Err(Invalid);
-        }
-        self.at(lost.now_ns);
-        self.in_flight.lost(self.now, bytes);
-        let mut frame = AckFrame::default();
-        *frame.rtt() = self.pending_rtt.take();
-        *frame.lost() = LostPackets {
-            packets: packets.iter().fold(0, |sum: u32, packet| sum.saturating_add(packet.packets())),
-            bytes,
-            newest_sent_at: Time(newest.sent_ns),
-            newest_pn: self.number(newest.number),
-            persistent: lost.flags & abi::lost::PERSISTENT != 0 || self.is_persistent(packets),
-        };
+        let bytes = bytes(packets);
+        let Some(newest) = packets.last().filter(|_| bytes > 0) else { return Err(Invalid) };
+        self.path.at(Time(lost.now_ns));
         let newest = (Time(newest.sent_ns), self.number(newest.number));
-        frame.emit_congestion(self.now, newest, (lost.in_flight_before, lost.in_flight), |event| {
-            self.flow.on_event(event);
+        self.path.lost(LostPackets {
+            packets: count(packets),
+            bytes,
+            newest_sent_at: newest.0,
+            newest_pn: newest.1,
+            persistent: lost.flags & abi::lost::PERSISTENT != 0 || self.is_persistent(packets),
         });
+        self.path.congestion(newest, (lost.in_flight_before, lost.in_flight));
         Ok(())
     }
 
     /// Whether packets that were sent one after the other, and all lost, span the period of
     /// persistent congestion (`RFC 9002 §7.6.2`).
     fn is_persistent(&self, packets: &[Packet]) -> bool {
-        if !self.numbers {
-            return false;
-        }
-        let duration = rfc9002::persistent_congestion_duration(self.pto());
-        let mut run = LossRun::default();
         let mut next = None;
-        packets.iter().any(|packet| {
-            if next != Some(packet.number) {
-                run.interrupt();
-            }
-            next = packet.number.checked_add(1);
-            run.add(Time(packet.sent_ns), self.rtt.first_sample, || duration)
-        })
+        self.numbers
+            && self.path.is_persistent(packets.iter().map(|packet| {
+                let interrupted = next != Some(packet.number);
+                next = packet.number.checked_add(1);
+                (Some(Time(packet.sent_ns)), interrupted)
+            }))
     }
 
     /// A frame acknowledged `packets`.
@@ -210,68 +141,49 @@ impl<C: ConfiguredController> PathFlow<C> {
     /// # Errors
     /// They have more bytes than were in flight.
     pub fn on_acked(&mut self, acked: &abi::Acked, packets: &[Packet]) -> Result<(), Invalid> {
-        let bytes = packets.iter().fold(0, |sum: u64, packet| sum.saturating_add(packet.bytes));
-        if bytes > self.in_flight.bytes().max(acked.in_flight_before) {
+        if bytes(packets) > self.path.in_flight().bytes().max(acked.in_flight_before) {
             return Err(Invalid);
         }
-        self.at(acked.now_ns);
-        self.in_flight.acknowledged(
-            self.now,
-            acked.in_flight,
-            packets.last().map_or(Time::ZERO, |newest| Time(newest.sent_ns)),
-        );
-        let Some(newest) = packets.last() else {
-            self.end_frame();
-            return Ok(());
-        };
-        let recovery_start = self.flow.recovery_start();
-        for packet in packets {
-            self.acked.add(Time(packet.sent_ns), packet.bytes, recovery_start);
-        }
+        self.path.at(Time(acked.now_ns));
         let app_limited = acked.flags & abi::acked::APP_LIMITED != 0;
-        self.acked.app_limited(app_limited);
-        let rtt = self.pending_rtt.take();
-        let one_way = self.latest_rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0);
-        let one_way = one_way.map(|rtt| one_way_delays(&rtt, acked.one_way_ns));
-        let newest_pn = self.number(newest.number);
-        let mut frame = self.acked.finish(acked.in_flight, rtt);
-        let acks = frame.acked();
-        acks.packets = packets.iter().fold(0, |sum: u32, packet| sum.saturating_add(packet.packets()));
-        acks.newest_pn = newest_pn;
-        acks.one_way = one_way;
-        acks.in_flight_before = acks.in_flight_before.max(acked.in_flight_before);
-        self.one_way.on_acked(self.now, one_way.is_some(), self.rtt.smoothed);
-        self.in_flight.fill_delivery_rate(self.now, acks, app_limited);
-        if newest.flags & abi::packet::DELIVERY != 0 {
-            acks.delivered = acked.delivered.max(newest.delivered);
-            acks.newest_in_flight = Some(newest.in_flight);
-            let (delivered_at, sent_at) = (Time(newest.delivered_ns), Time(newest.delivered_sent_ns));
-            let delivery = Delivery::new(newest.delivered, delivered_at, sent_at).with_lost(newest.lost);
-            acks.delivery = Some(delivery.with_app_limited(newest.flags & abi::packet::APP_LIMITED != 0));
+        for packet in packets {
+            self.path.acked(Time(packet.sent_ns), packet.bytes, app_limited);
         }
-        frame.emit_acked(self.now, |event| {
-            self.flow.on_event(event);
+        let one_way = self.latest_rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0);
+        let newest = packets.last().copied().unwrap_or_default();
+        let newest_pn = self.number(newest.number);
+        self.path.counted(acked.in_flight, Time(newest.sent_ns));
+        self.path.end_of_frame(acked.in_flight, app_limited, |acks| {
+            acks.packets = count(packets);
+            acks.newest_pn = newest_pn;
+            acks.one_way = one_way.map(|rtt| one_way_delays(&rtt, acked.one_way_ns));
+            acks.in_flight_before = acks.in_flight_before.max(acked.in_flight_before);
+            if newest.flags & abi::packet::DELIVERY != 0 {
+                acks.delivered = acked.delivered.max(newest.delivered);
+                acks.newest_in_flight = Some(newest.in_flight);
+                let (delivered_at, sent_at) = (Time(newest.delivered_ns), Time(newest.delivered_sent_ns));
+                let delivery = Delivery::new(newest.delivered, delivered_at, sent_at).with_lost(newest.lost);
+                acks.delivery = Some(delivery.with_app_limited(newest.flags & abi::packet::APP_LIMITED != 0));
+            }
         });
         Ok(())
     }
 
     /// Has the flow go on with its fallback if the one-way delays that it needs do not come.
     pub fn fall_back(&mut self) -> Option<FellBack> {
-        self.one_way.fall_back(&mut self.flow, self.now, self.mtu)
+        self.path.fall_back()
     }
 
     /// The last losses were spurious; the newest of their packets was sent at `newest_sent_ns`.
     pub fn on_spurious_loss(&mut self, now_ns: u64, newest_sent_ns: u64) {
-        self.end_frame();
-        self.at(now_ns);
-        self.emit(EventKind::SpuriousLoss(SpuriousLoss::new(Time(newest_sent_ns))));
+        self.begin(now_ns);
+        self.path.spurious_loss(Time(newest_sent_ns));
     }
 
     /// Packets were discarded (`RFC 9002 §6.4`); `in_flight` bytes remain.
     pub fn on_discarded(&mut self, now_ns: u64, in_flight: u64) {
-        self.end_frame();
-        self.at(now_ns);
-        self.in_flight.acknowledged(self.now, in_flight, Time::ZERO);
+        self.begin(now_ns);
+        self.path.discarded(in_flight);
     }
 
     /// Datagrams have up to `mtu` bytes from here on.
@@ -282,35 +194,33 @@ impl<C: ConfiguredController> PathFlow<C> {
         if mtu == 0 {
             return Err(Invalid);
         }
-        self.end_frame();
-        self.at(now_ns);
-        if mtu != self.mtu {
-            self.mtu = mtu;
-            self.emit(EventKind::MtuUpdated(mtu));
+        self.begin(now_ns);
+        if mtu != self.path.mtu() {
+            self.path.mtu_updated(mtu);
         }
         Ok(())
     }
 
     /// The time the controller asked for has come.
     pub fn on_timer(&mut self, now_ns: u64) {
-        self.end_frame();
-        self.at(now_ns);
-        self.emit(EventKind::TimerExpired);
+        self.begin(now_ns);
+        self.path.timer_expired();
     }
 
     /// What the sender may do.
     #[must_use]
     pub fn decision(&self) -> abi::Decision {
-        let shared = if self.flow.is_grouped() { abi::decision::SHARED } else { 0 };
-        self.flow.with_decision(|decision| {
+        let (flow, mtu) = (self.path.flow(), self.path.mtu());
+        let shared = if flow.is_grouped() { abi::decision::SHARED } else { 0 };
+        flow.with_decision(|decision| {
             let decided = if decision.pacing_rate.is_some() { abi::decision::DECIDED } else { 0 };
-            let pacing_rate = decision.pacing_rate.or_else(|| default_pacing(decision, self.latest_rtt?.smoothed));
+            let pacing_rate = self.path.pacing_rate(decision);
             abi::Decision {
                 cwnd: decision.cwnd,
                 ssthresh: decision.ssthresh.unwrap_or(u64::MAX),
                 // 0 says that there is none.
                 pacing_rate: pacing_rate.map_or(0, |rate| rate.max(1)),
-                send_quantum: pacing_rate.map_or(BURST * u64::from(self.mtu), |rate| send_quantum(rate, self.mtu)),
+                send_quantum: pacing_rate.map_or(BURST * u64::from(mtu), |rate| send_quantum(rate, mtu)),
                 wake_ns: decision.wake_at.map_or(u64::MAX, |at| at.0),
                 flags: shared | decided,
                 phase: match decision.phase {

@@ -1,16 +1,16 @@
-//! Catches panics of a flow: a panic must not unwind into another language.
+//! A `windlass_flow`: a path whose controller may panic.
 
 use std::ffi::{CStr, CString};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use windlass_adapter::FellBack;
+use windlass_adapter::{FellBack, Guarded};
 use windlass_controllers::{Algorithm, ConfiguredController};
 
 use crate::abi;
 use crate::definition::{Definition, NewPath};
-use crate::flow::{Invalid, PathFlow};
+use crate::flow::{Invalid, StackPath};
 
 /// Why a call has no effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ impl From<Invalid> for Failure {
 /// A `windlass_flow`: a path until its controller panics, and its last decision from then on.
 #[derive(Debug)]
 pub struct GuardedFlow<C: ConfiguredController = Algorithm> {
-    path: Option<PathFlow<C>>,
+    path: Guarded<StackPath<C>>,
     last: abi::Decision,
     name: CString,
     /// The name before the fallback, to which the stack may hold a pointer.
@@ -43,7 +43,7 @@ impl GuardedFlow {
     #[must_use]
     pub fn start(definition: Arc<Definition>, path: &NewPath<'_>) -> Self {
         let (flow, text) = definition.start(path);
-        let flow = PathFlow::new(flow, path.now, path.mtu, definition.signals());
+        let flow = StackPath::new(flow, path.now, path.mtu, definition.signals());
         let mut guarded = GuardedFlow::new(flow, &text);
         guarded.definition = Some(definition);
         guarded
@@ -57,7 +57,7 @@ impl GuardedFlow {
         let Some(definition) = self.definition.clone() else { return Err(Failure::Panicked) };
         let started = catch_unwind(AssertUnwindSafe(|| GuardedFlow::start(definition, path)));
         // What is replaced leaves its group after the other has joined, so that the group lives on.
-        *self = started.map_err(|_| self.abandon())?;
+        *self = started.map_err(|_| self.ended())?;
         Ok(())
     }
 }
@@ -65,11 +65,11 @@ impl GuardedFlow {
 impl<C: ConfiguredController> GuardedFlow<C> {
     /// Guards `path`, whose controller is `text` as a user types it.
     #[must_use]
-    pub fn new(path: PathFlow<C>, text: &str) -> Self {
+    pub fn new(path: StackPath<C>, text: &str) -> Self {
         let last = path.decision();
         // No name has a NUL in it.
         let name = CString::new(text).unwrap_or_default();
-        GuardedFlow { last, path: Some(path), name, former: None, definition: None }
+        GuardedFlow { last, path: Guarded::new(path), name, former: None, definition: None }
     }
 
     /// The controller as a user types it.
@@ -82,22 +82,16 @@ impl<C: ConfiguredController> GuardedFlow<C> {
     ///
     /// # Errors
     /// The event is invalid, or the controller panicked, now or before.
-    pub fn on_event(&mut self, event: impl FnOnce(&mut PathFlow<C>) -> Result<(), Invalid>) -> Result<(), Failure> {
-        let Some(path) = &mut self.path else { return Err(Failure::Panicked) };
-        let done = catch_unwind(AssertUnwindSafe(|| {
+    pub fn on_event(&mut self, event: impl FnOnce(&mut StackPath<C>) -> Result<(), Invalid>) -> Result<(), Failure> {
+        let done = self.path.call_mut(|path| {
             event(path)?;
             let fell_back = path.fall_back();
             Ok::<_, Invalid>((path.decision(), fell_back))
-        }));
-        match done {
-            Ok(done) => {
-                let (decided, fell_back) = done?;
-                self.last = decided;
-                if let Some(fell_back) = fell_back {
-                    self.fell_back(fell_back);
-                }
-            }
-            Err(_) => return Err(self.abandon()),
+        });
+        let (decided, fell_back) = done.map_err(|_| self.ended())??;
+        self.last = decided;
+        if let Some(fell_back) = fell_back {
+            self.fell_back(fell_back);
         }
         Ok(())
     }
@@ -121,19 +115,10 @@ impl<C: ConfiguredController> GuardedFlow<C> {
     }
 
     #[cold]
-    fn abandon(&mut self) -> Failure {
-        let path = self.path.take();
-        // Leaving its group steps the controller, too.
-        let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
+    fn ended(&mut self) -> Failure {
+        self.path.end();
         self.last.flags = abi::decision::ENDED;
         Failure::Panicked
-    }
-}
-
-impl<C: ConfiguredController> Drop for GuardedFlow<C> {
-    fn drop(&mut self) {
-        let path = self.path.take();
-        let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
     }
 }
 
@@ -174,10 +159,10 @@ mod tests {
     #[test]
     fn after_a_panic_the_last_decision_stays_in_force() {
         let flow = Flow::ungrouped(Fragile, &Path::new(Time(0), 1000, 0));
-        let mut flow = GuardedFlow::new(PathFlow::new(flow, Time(0), 1000, 0), "fragile");
+        let mut flow = GuardedFlow::new(StackPath::new(flow, Time(0), 1000, 0), "fragile");
         assert_eq!((flow.decision().cwnd, flow.decision().flags), (7000, 0));
         assert_eq!(flow.on_event(|path| path.on_mtu(1, 0)), Err(Failure::Invalid));
-        let timer = |path: &mut PathFlow<Fragile>| {
+        let timer = |path: &mut StackPath<Fragile>| {
             path.on_timer(1);
             Ok(())
         };

@@ -13,7 +13,7 @@ pub struct AckedPackets {
     /// processor would wait for both sums to copy them together.
     stale_bytes: u64,
     newest_sent_at: Time,
-    /// Bytes that earlier frames or late acknowledgements delivered, and after [`finish`](Self::finish) this one.
+    /// Bytes that earlier frames or late acknowledgements delivered, and after [`take`](Self::take) this one.
     delivered: u64,
 }
 
@@ -45,6 +45,16 @@ impl AckedPackets {
         self.delivered = self.delivered.saturating_add(bytes);
     }
 
+    /// Adds `packets` of `bytes` together, the newest of them sent at `newest_sent_at`, `fresh` of the bytes after the
+    /// latest recovery period began. A frame that has them is not empty, even if they are none.
+    #[inline]
+    pub fn add_sum(&mut self, packets: u32, bytes: u64, fresh: u64, newest_sent_at: Time) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.packets = self.packets.saturating_add(packets.max(1));
+        self.stale_bytes = self.stale_bytes.saturating_add(bytes.saturating_sub(fresh));
+        self.newest_sent_at = self.newest_sent_at.max(newest_sent_at);
+    }
+
     /// Marks the frame as limited by the application, if `limited`.
     #[inline]
     pub fn app_limited(&mut self, limited: bool) {
@@ -65,6 +75,13 @@ impl AckedPackets {
         self.packets == 0
     }
 
+    /// Bytes delivered by earlier frames and late acknowledgements.
+    #[must_use]
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
     /// Bytes of the packets added so far that counted as in flight.
     #[must_use]
     #[inline]
@@ -72,16 +89,8 @@ impl AckedPackets {
         self.bytes
     }
 
-    /// The frame of these acknowledgements and `rtt`, with `in_flight` bytes left in flight.
-    /// What else the stack knows of the newest packet goes into [`AckFrame::acked`]. The sums
+    /// The acknowledgements of a frame with the sample `rtt`, with `in_flight` bytes left in flight. The sums
     /// are then empty again and keep only the total delivered.
-    #[inline(always)]
-    pub fn finish(&mut self, in_flight: u64, rtt: Option<RttSample>) -> AckFrame {
-        AckFrame::from(self.take(in_flight, rtt))
-    }
-
-    /// As [`finish`](Self::finish), the acknowledgements alone, for senders that emit marks and
-    /// losses themselves.
     #[inline(always)]
     pub fn take(&mut self, in_flight: u64, rtt: Option<RttSample>) -> PacketsAcked {
         let delivered = self.delivered.saturating_add(self.bytes);
@@ -110,59 +119,44 @@ pub struct LostPackets {
 }
 
 impl LostPackets {
-    /// Adds a packet of `bytes`, sent at `sent_at`.
+    /// One packet of `bytes`, sent at `newest_sent_at`.
+    #[must_use]
     #[inline]
-    pub fn add(&mut self, bytes: u64, sent_at: Time) {
-        self.packets = self.packets.saturating_add(1);
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.newest_sent_at = self.newest_sent_at.max(sent_at);
+    pub fn one(bytes: u64, newest_sent_at: Time) -> LostPackets {
+        LostPackets { packets: 1, bytes, newest_sent_at, ..LostPackets::default() }
+    }
+
+    /// Adds `others`, which left later if they have a number.
+    #[inline]
+    pub fn add(&mut self, others: LostPackets) {
+        self.packets = self.packets.saturating_add(others.packets);
+        self.bytes = self.bytes.saturating_add(others.bytes);
+        self.newest_sent_at = self.newest_sent_at.max(others.newest_sent_at);
+        self.newest_pn = others.newest_pn.or(self.newest_pn);
+        self.persistent |= others.persistent;
     }
 }
 
-/// Collects what one ACK frame brings and emits it as events in the contract's order: the RTT
-/// sample, CE marks, losses or persistent congestion, acknowledgements. A frame without marks
-/// and losses is one `PacketsAcked` that carries the sample.
+/// Collects what one ACK frame brings besides acknowledgements, and emits it in the contract's order: the RTT
+/// sample, CE marks, losses or persistent congestion. The acknowledgements follow; those of a frame without marks and
+/// losses carry the sample.
 ///
 /// Where a stack reports a frame in several callbacks, each that comes too late for this order
 /// is a frame of its own: quinn and noq report acknowledgements, then losses, then marks, and
 /// MsQuic acknowledgements before losses and marks.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct AckFrame {
+    rtt: Option<RttSample>,
     ecn_ce: u32,
     lost: Option<LostPackets>,
-    /// The `PacketsAcked`. A frame that is kept writes only what differs from the one before.
-    acked: Event,
-}
-
-impl Default for AckFrame {
-    fn default() -> AckFrame {
-        AckFrame::from(PacketsAcked::new(0, 0, Time::ZERO, 0, 0))
-    }
-}
-
-impl From<PacketsAcked> for AckFrame {
-    /// A frame of these acknowledgements and their sample.
-    #[inline(always)]
-    fn from(acked: PacketsAcked) -> AckFrame {
-        AckFrame { ecn_ce: 0, lost: None, acked: Event::new(Time::ZERO, EventKind::PacketsAcked(acked)) }
-    }
 }
 
 impl AckFrame {
-    /// The acknowledgements, to be filled in place: moving them would cost a tenth of the rest.
-    #[inline(always)]
-    pub fn acked(&mut self) -> &mut PacketsAcked {
-        match &mut self.acked.kind {
-            EventKind::PacketsAcked(acked) => acked,
-            _ => unreachable!("a frame holds no other event"),
-        }
-    }
-
     /// The RTT sample. It goes along with the acknowledgements, unless marks or losses precede
     /// them.
-    #[inline(always)]
+    #[inline]
     pub fn rtt(&mut self) -> &mut Option<RttSample> {
-        &mut self.acked().rtt
+        &mut self.rtt
     }
 
     /// Adds CE marks of `packets` packets.
@@ -203,7 +197,7 @@ impl AckFrame {
         mut on_event: impl FnMut(&Event),
     ) {
         let mut emit = |kind| on_event(&Event::new(now, kind));
-        if let Some(rtt) = self.rtt().take() {
+        if let Some(rtt) = self.rtt.take() {
             emit(EventKind::RttSampled(rtt));
         }
         let ecn_ce = std::mem::take(&mut self.ecn_ce);
@@ -216,13 +210,6 @@ impl AckFrame {
                 .with_in_flight_before(in_flight.0);
             emit(if lost.persistent { EventKind::PersistentCongestion(event) } else { EventKind::PacketsLost(event) });
         }
-    }
-
-    /// Emits the acknowledgements, with the sample unless it was emitted before.
-    #[inline(always)]
-    pub fn emit_acked(&mut self, now: Time, on_event: impl FnOnce(&Event)) {
-        self.acked.now = now;
-        on_event(&self.acked);
     }
 }
 
@@ -247,49 +234,35 @@ mod tests {
         packets.add(Time(10), 1200, Some(Time(10)));
         packets.add(Time(11), 1000, Some(Time(10)));
         assert_eq!(packets.newest_sent_at(), Some(Time(11)));
-        let mut frame = packets.finish(5000, None);
-        let acked = *frame.acked();
+        let acked = packets.take(5000, None);
         assert_eq!((acked.bytes, acked.packets, acked.fresh_bytes), (2200, 2, 1000));
         assert_eq!((acked.newest_sent_at, acked.in_flight_before, acked.delivered), (Time(11), 7200, 2200));
         assert!(packets.is_empty());
         packets.add(Time(12), 100, None);
-        assert_eq!(packets.finish(0, None).acked().delivered, 2300);
+        assert_eq!(packets.take(0, None).delivered, 2300);
     }
 
     /// What a frame emits, all of it.
     fn events(frame: &mut AckFrame) -> Vec<EventKind> {
         let mut events = Vec::new();
-        if frame.is_congested() {
-            frame.emit_congestion(Time(9), (Time(8), Some(4)), (6000, 4800), |event| events.push(*event));
-        }
-        frame.emit_acked(Time(9), |event| events.push(*event));
+        frame.emit_congestion(Time(9), (Time(8), Some(4)), (6000, 4800), |event| events.push(*event));
         assert!(events.iter().all(|event| event.now == Time(9)));
         events.iter().map(|event| event.kind).collect()
     }
 
     #[test]
-    fn acknowledgements_alone_carry_the_sample() {
-        let sample = RttSample::new(Span(40), Span(40), Span(20), Span(40));
-        let mut packets = AckedPackets::default();
-        packets.add(Time(8), 1200, None);
-        let mut frame = packets.finish(4800, Some(sample));
-        let [EventKind::PacketsAcked(acked)] = events(&mut frame)[..] else { panic!("one event") };
-        assert_eq!((acked.rtt, acked.bytes, acked.in_flight), (Some(sample), 1200, 4800));
-    }
-
-    #[test]
-    fn sample_marks_and_losses_precede_the_acknowledgements() {
+    fn the_sample_precedes_marks_and_these_precede_losses() {
         let sample = RttSample::new(Span(40), Span(40), Span(20), Span(40));
         for persistent in [false, true] {
             let mut frame = AckFrame::default();
-            frame.lost().add(700, Time(5));
-            frame.lost().add(500, Time(3));
+            frame.lost().add(LostPackets::one(700, Time(5)));
+            frame.lost().add(LostPackets::one(500, Time(3)));
             frame.lost().persistent = persistent;
             frame.add_ecn_ce(2);
             *frame.rtt() = Some(sample);
             assert_eq!(frame.lost_bytes(), Some(1200));
             let events = events(&mut frame);
-            assert_eq!(events.len(), 4);
+            assert_eq!(events.len(), 3);
             assert_eq!(events[0], EventKind::RttSampled(sample));
             let marks = EcnCe::new(2, Time(8), 6000).with_newest_pn(Some(4));
             assert_eq!(events[1], EventKind::EcnCe(marks));
@@ -297,7 +270,6 @@ mod tests {
             let expected =
                 if persistent { EventKind::PersistentCongestion(lost) } else { EventKind::PacketsLost(lost) };
             assert_eq!(events[2], expected);
-            assert!(matches!(events[3], EventKind::PacketsAcked(acked) if acked.rtt.is_none()));
             assert!(!frame.is_congested(), "emitted once");
         }
     }

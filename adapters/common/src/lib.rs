@@ -15,12 +15,14 @@ mod flow_factory;
 #[cfg(feature = "qlog")]
 mod frames;
 mod group;
+mod guard;
 mod in_flight;
 #[cfg(feature = "qlog")]
 mod log_writer;
 mod loss_episode;
 mod one_way_watch;
 mod pacing;
+mod path_flow;
 mod peer;
 #[cfg(feature = "qlog")]
 pub mod qlog;
@@ -42,12 +44,14 @@ pub use flow_factory::FlowFactory;
 #[cfg(feature = "qlog")]
 pub use frames::Frames;
 pub use group::{Group, Groups, MAX_MEMBERS};
+pub use guard::{Guarded, Panicked};
 pub use in_flight::InFlight;
 #[cfg(feature = "qlog")]
 pub use log_writer::{LogFile, LogWriter, Report};
 pub use loss_episode::LossEpisode;
 pub use one_way_watch::{FellBack, OneWayWatch};
 pub use pacing::{default_pacing, longest_pacing_delay, send_quantum, spread, to_f64, to_u64, windows_per_rtt};
+pub use path_flow::{PathFlow, Sent};
 pub use peer::Peer;
 #[cfg(feature = "qlog")]
 pub use qlog::{QlogRecorder, SharedTrace};

@@ -1,23 +1,23 @@
-//! Catches panics of a path: MsQuic is C, and a panic must not unwind into it.
+//! A path whose controller may panic.
 
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use windlass_adapter::{Guarded, Panicked};
 use windlass_msquic_abi::{self as abi, Control};
 
 use crate::path::PathEvents;
 
 /// A path until its controller panics. Then the flow ends, and MsQuic's CUBIC takes over.
 pub(crate) struct GuardedPath {
-    path: Option<Box<dyn PathEvents>>,
+    path: Guarded<Box<dyn PathEvents>>,
     controller: Arc<str>,
 }
 
 impl GuardedPath {
     /// Guards `path`. `controller` is its name as the user types it.
     pub(crate) fn new(path: Box<dyn PathEvents>, controller: Arc<str>) -> Self {
-        GuardedPath { path: Some(path), controller }
+        GuardedPath { path: Guarded::new(path), controller }
     }
 
     /// The controller's name as the user types it.
@@ -27,12 +27,11 @@ impl GuardedPath {
 
     /// Passes an event to the path and updates `control`.
     pub(crate) fn update(&mut self, control: &mut Control, event: impl FnOnce(&mut dyn PathEvents)) {
-        let Some(path) = &mut self.path else { return };
-        let updated = catch_unwind(AssertUnwindSafe(|| {
+        let updated = self.path.call_mut(|path| {
             event(path.as_mut());
             let fell_back = path.fall_back();
             (path.control(), fell_back)
-        }));
+        });
         match updated {
             Ok((decided, fell_back)) => {
                 *control = decided;
@@ -43,35 +42,25 @@ impl GuardedPath {
                     }
                 }
             }
-            Err(_) => self.abandon(control),
+            Err(panicked) => self.ended(control, panicked),
         }
     }
 
     /// Passes a sent packet to the path. `control` is updated only if the flow got an event.
     pub(crate) fn on_sent(&mut self, control: &mut Control, sent: &abi::Sent) {
-        let Some(path) = &mut self.path else { return };
-        let updated = catch_unwind(AssertUnwindSafe(|| path.on_sent(sent).then(|| path.control())));
-        match updated {
+        match self.path.call_mut(|path| path.on_sent(sent).then(|| path.control())) {
             Ok(Some(decided)) => *control = decided,
             Ok(None) => {}
-            Err(_) => self.abandon(control),
+            Err(panicked) => self.ended(control, panicked),
         }
     }
 
     #[cold]
-    fn abandon(&mut self, control: &mut Control) {
-        let path = self.path.take();
-        // Leaving its group steps the controller, too.
-        let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
-        control.flags = abi::control::ENDED;
-        warn(&format!("{} panicked; MsQuic's CUBIC takes over its connection", self.controller));
-    }
-}
-
-impl Drop for GuardedPath {
-    fn drop(&mut self) {
-        let path = self.path.take();
-        let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
+    fn ended(&mut self, control: &mut Control, panicked: Panicked) {
+        if panicked == Panicked::Now {
+            control.flags = abi::control::ENDED;
+            warn(&format!("{} panicked; MsQuic's CUBIC takes over its connection", self.controller));
+        }
     }
 }
 
@@ -135,7 +124,6 @@ mod tests {
             path.on_discarded(0, 0);
             panic!("on purpose");
         });
-        assert!(guarded.path.is_none());
         assert_eq!(control, Control { cwnd: 7000, flags: abi::control::ENDED, ..Control::default() });
         let ended = control;
         guarded.on_sent(&mut control, &abi::Sent::default());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{self, ControllerMetrics};
 use windlass_adapter::Flow;
-use windlass_adapter::std_time::{Loss, Packet, PathFlow};
+use windlass_adapter::std_time::{Loss, Packet, Path};
 use windlass_controllers::{Algorithm, ConfiguredController};
 
 /// A windlass controller as noq takes one; made by a [`Factory`](crate::Factory).
@@ -15,14 +15,14 @@ use windlass_controllers::{Algorithm, ConfiguredController};
 /// with `clone_box().into_any()`; see [`flow`](Controller::flow).
 #[derive(Debug)]
 pub struct Controller<C: ConfiguredController = Algorithm> {
-    path: PathFlow<C>,
+    path: Path<C>,
     /// Packets lost that no congestion event has covered yet.
     lost: u32,
     initial_window: u64,
 }
 
 impl<C: ConfiguredController> Controller<C> {
-    pub(crate) fn new(path: PathFlow<C>) -> Self {
+    pub(crate) fn new(path: Path<C>) -> Self {
         Controller { initial_window: path.window(), lost: 0, path }
     }
 

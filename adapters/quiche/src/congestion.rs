@@ -1,8 +1,6 @@
-//! Signals of congestion that quiche does not establish itself: new CE marks, spurious losses,
-//! persistent congestion.
+//! Signals of congestion that quiche does not establish itself: new CE marks, spurious losses.
 
 use quiche::external::{EcnCounts, Space};
-use windlass_adapter::rfc9002::LossRun;
 use windlass_controllers::{Span, Time};
 
 /// The CE counts the peer reported last, by packet number space.
@@ -87,33 +85,6 @@ impl Episode {
     }
 }
 
-/// A lost packet, with what persistent congestion depends on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LostPacket {
-    /// Time it was sent.
-    pub(crate) sent_at: Time,
-    /// Whether it counted as in flight, and so asked for an acknowledgement.
-    pub(crate) in_flight: bool,
-    /// Whether a packet between it and the lost one before it was acknowledged.
-    pub(crate) new_loss_burst: bool,
-}
-
-/// Whether two of the packets lost together span more than `duration` without an acknowledgement
-/// between, and left after the first RTT sample at `first_rtt_sample` (`RFC 9002 §7.6.2`).
-pub(crate) fn is_persistent(
-    lost: impl IntoIterator<Item = LostPacket>,
-    duration: Span,
-    first_rtt_sample: Time,
-) -> bool {
-    let mut run = LossRun::default();
-    lost.into_iter().any(|LostPacket { sent_at, in_flight, new_loss_burst }| {
-        if new_loss_burst {
-            run.interrupt();
-        }
-        in_flight && run.add(sent_at, Some(first_rtt_sample), || duration)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,32 +102,6 @@ mod tests {
         assert_eq!(counts.new_marks(Space::Application, None), 0);
         assert_eq!(counts.new_marks(Space::Application, ce(5).as_ref()), 2);
         assert_eq!(counts.new_marks(Space::Initial, ce(u64::MAX).as_ref()), u32::MAX);
-    }
-
-    #[test]
-    fn persistent_congestion_needs_an_unbroken_span() {
-        let packet = |sent_at| LostPacket { sent_at: Time(sent_at), in_flight: true, new_loss_burst: false };
-        let whole = [20, 50, 90].map(packet);
-        let spans =
-            |lost: &[LostPacket], duration, sample| is_persistent(lost.iter().copied(), Span(duration), Time(sample));
-        assert!(spans(&whole, 69, 0));
-        assert!(!spans(&whole, 70, 0), "no longer than the duration");
-        assert!(!spans(&whole, 69, 20), "the first left before there was a sample");
-        assert!(spans(&whole, 39, 20), "the others are far enough apart");
-        assert!(!spans(&[], 0, 0));
-        for broken in 1..3 {
-            let mut lost = whole;
-            lost[broken].new_loss_burst = true;
-            assert!(!spans(&lost, 69, 0), "something arrived in between");
-            // Also where the packet after the break asked for no acknowledgement.
-            lost[broken].in_flight = false;
-            assert!(!spans(&lost, 69, 0));
-        }
-        let mut later = whole;
-        later[1].new_loss_burst = true;
-        assert!(spans(&later, 39, 0), "from the second on");
-        later[2].in_flight = false;
-        assert!(!spans(&later, 39, 0), "the last asked for no acknowledgement");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NewFlow, Recorder, Stac
 use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
 use crate::STACK;
-use crate::guard::Guarded;
+use crate::guard::GuardedPath;
 use crate::names::provides;
 
 /// A controller with its groups and recorders, to be given a name by
@@ -107,15 +107,15 @@ impl<E: ConfiguredController> Definition<E> {
         self
     }
 
-    fn start_flow(&self, new: &NewPath) -> Guarded<E> {
+    fn start_flow(&self, new: &NewPath) -> GuardedPath<E> {
         let peer = new.addresses.map_or((IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0).into(), |(_, peer)| peer);
         let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
         let peer = peer.into();
         let choice = self.flows.choose(&peer);
         let clock = Clock::new(*self.origin.get_or_init(|| new.now), new.now);
         let mtu = u32::try_from(new.mtu).unwrap_or(u32::MAX);
-        let flow = self.flows.start(&choice, peer, clock.now(), mtu);
-        Guarded::new(crate::path::Path::new(flow, clock, mtu), &choice.text)
+        let flow = self.flows.start(&choice, peer, clock.latest(), mtu);
+        GuardedPath::new(crate::path::Path::new(flow, clock, mtu), &choice.text)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{self, ControllerMetrics};
 use windlass_adapter::Flow;
-use windlass_adapter::std_time::{Loss, Packet, PathFlow};
+use windlass_adapter::std_time::{Loss, Packet, Path};
 use windlass_controllers::{Algorithm, ConfiguredController};
 
 /// A windlass controller as quinn takes one; made by a [`Factory`](crate::Factory).
@@ -15,12 +15,12 @@ use windlass_controllers::{Algorithm, ConfiguredController};
 /// out a copy; see [`flow`](Controller::flow).
 #[derive(Debug)]
 pub struct Controller<C: ConfiguredController = Algorithm> {
-    path: PathFlow<C>,
+    path: Path<C>,
     initial_window: u64,
 }
 
 impl<C: ConfiguredController> Controller<C> {
-    pub(crate) fn new(path: PathFlow<C>) -> Self {
+    pub(crate) fn new(path: Path<C>) -> Self {
         Controller { initial_window: window(&path), path }
     }
 
@@ -34,7 +34,7 @@ impl<C: ConfiguredController> Controller<C> {
 /// quinn sends while bytes in flight and the next datagram together are *below* the
 /// window; a decision lets them reach it.
 #[inline]
-fn window<C: ConfiguredController>(path: &PathFlow<C>) -> u64 {
+fn window<C: ConfiguredController>(path: &Path<C>) -> u64 {
     path.window().saturating_add(1)
 }
 

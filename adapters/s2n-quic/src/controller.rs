@@ -42,7 +42,7 @@ impl<C: ConfiguredController> Controller<C> {
     #[cold]
     fn refresh(&self) {
         let mut path = self.path.borrow_mut();
-        path.refresh();
+        path.finish_frame();
         path.update_cache(&self.cached);
     }
 

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 
 use s2n_quic::provider::congestion_controller::{RttEstimator, Timestamp};
-use windlass_adapter::{AckFrame, Flow, InFlight, rfc9002, send_quantum};
-use windlass_controllers::event::{PacketSent, RttSample};
-use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Span, Time};
+use windlass_adapter::{Flow, LostPackets, PathFlow, Sent};
+use windlass_controllers::event::RttSample;
+use windlass_controllers::{ConfiguredController, Decision, EventKind, Span, Time};
 
 use crate::PacketInfo;
 use crate::ack_delay::ack_delay;
@@ -13,10 +13,6 @@ use crate::clock::{Clock, short, span};
 use crate::datagrams::Datagrams;
 use crate::pacer::Pacer;
 use crate::pending_flow::PendingFlow;
-
-/// Room for this many datagrams does not make a flow limited by its application: it may be
-/// about to write more, or wait for the pacer.
-const SLACK_DATAGRAMS: u64 = 3;
 
 /// What s2n-quic asks, several times for each packet, until something happens. Each value
 /// is read as it was written: a processor waits for several that are copied as one.
@@ -34,8 +30,6 @@ pub(crate) struct CachedState {
     pub(crate) pacing_blocked: Cell<bool>,
     /// Not for long: a report is not complete, or siblings may change the window.
     pub(crate) stale: Cell<bool>,
-    /// A packet that leaves is only to be counted.
-    counts_only: Cell<bool>,
 }
 
 impl CachedState {
@@ -44,37 +38,29 @@ impl CachedState {
     pub(crate) fn invalidate(&self) {
         self.stale.set(true);
         self.pacing_blocked.set(true);
-        self.counts_only.set(false);
     }
 }
 
-/// A flow starts when its first packet leaves: there is no time before.
+/// A flow starts when its first packet leaves: there is no time before, and nothing to report.
 #[derive(Clone, Debug)]
-enum FlowState<C: ConfiguredController> {
+enum State<C: ConfiguredController> {
     Pending(PendingFlow<C>),
-    Running(Flow<C>),
+    Running(PathFlow<C>),
 }
 
-/// Turns s2n-quic's callbacks for a path into events of a flow.
+/// A [`PathFlow`] as s2n-quic has it.
 #[derive(Clone, Debug)]
 pub(crate) struct Path<C: ConfiguredController> {
-    flow_state: FlowState<C>,
+    state: State<C>,
     clock: Option<Clock>,
-    in_flight: InFlight,
-    delivered: u64,
     newest_acked_at: Time,
-    /// What s2n-quic reports of an ACK frame comes in several callbacks: its sample, its losses one
-    /// by one, its marks, its acknowledgements. It is kept until the last of them.
-    frame: AckFrame,
-    /// Whether the frame holds anything.
+    /// Whether the frame holds anything. What s2n-quic reports of an ACK frame comes in several callbacks: its sample,
+    /// its losses one by one, its marks, its acknowledgements; it is kept until the last of them.
     frame_open: bool,
     sending: Sending,
     datagrams: Datagrams,
     grouped: bool,
-    wants_packet_sent: bool,
-    /// The flow runs and needs no events of packets sent.
-    plain: bool,
-    /// The application had nothing to send after the packet that left last, where snapshots are kept.
+    /// The application had nothing to send after the packet that left last.
     app_limited: bool,
 }
 
@@ -82,8 +68,6 @@ pub(crate) struct Path<C: ConfiguredController> {
 #[derive(Clone, Debug, Default)]
 struct Sending {
     mtu: u32,
-    /// Bytes, as the latest event left it.
-    window: u64,
     /// Bytes sent that count as in flight, since the path began.
     sent: u64,
     /// `sent` when the latest recovery period began.
@@ -96,24 +80,23 @@ struct Sending {
 }
 
 impl Sending {
-    /// What was decided on `event`.
+    /// What was decided, after losses or something else.
     #[inline(always)]
-    fn apply(&mut self, decision: &Decision, kind: &EventKind) {
+    fn apply(&mut self, decision: &Decision, after_losses: bool) {
         self.pacer.apply(decision, self.smoothed, self.mtu);
-        self.window = decision.cwnd;
         if decision.recovery_start != self.recovery_start {
             self.recovery_start = decision.recovery_start;
             self.sent_at_recovery = self.sent;
-            self.retransmit = matches!(kind, EventKind::PacketsLost(_) | EventKind::PersistentCongestion(_));
+            self.retransmit = after_losses;
         }
     }
 
-    /// Delivers `event` to the flow, if it runs, and applies the decision.
-    #[inline(never)]
-    fn deliver<C: ConfiguredController>(&mut self, flow_state: &mut FlowState<C>, event: &Event) {
-        if let FlowState::Running(flow) = flow_state {
-            self.apply(flow.on_event(event), &event.kind);
-        }
+    #[inline]
+    fn count_sent(&mut self, now: Time, bytes: u64) {
+        // Packets go by differences of less than 4 GiB.
+        self.sent = self.sent.wrapping_add(bytes);
+        self.pacer.sent(now, bytes);
+        self.retransmit = false;
     }
 
     /// Of `bytes` acknowledged up to `newest`, those sent since the latest recovery began:
@@ -131,30 +114,23 @@ impl Sending {
 impl<C: ConfiguredController> Path<C> {
     /// A path of datagrams of `mtu` bytes.
     pub(crate) fn new(pending: PendingFlow<C>, mtu: u16) -> Self {
-        let datagrams = Datagrams::of(mtu);
-        let mtu = u32::from(mtu);
         Path {
-            wants_packet_sent: pending.controller().wants_packet_sent(),
-            in_flight: InFlight::new(pending.controller()),
-            sending: Sending { mtu, window: pending.initial_window(mtu), ..Sending::default() },
-            flow_state: FlowState::Pending(pending),
+            sending: Sending { mtu: mtu.into(), ..Sending::default() },
+            state: State::Pending(pending),
             clock: None,
-            delivered: 0,
             newest_acked_at: Time::ZERO,
-            frame: AckFrame::default(),
             frame_open: false,
-            datagrams,
+            datagrams: Datagrams::of(mtu),
             grouped: false,
-            plain: false,
             app_limited: false,
         }
     }
 
     /// The flow, once it runs.
     pub(crate) fn flow(&self) -> Option<&Flow<C>> {
-        match &self.flow_state {
-            FlowState::Running(flow) => Some(flow),
-            FlowState::Pending(_) => None,
+        match &self.state {
+            State::Running(path) => Some(path.flow()),
+            State::Pending(_) => None,
         }
     }
 
@@ -171,18 +147,21 @@ impl<C: ConfiguredController> Path<C> {
     /// frame is open.
     #[inline]
     fn update_cache_at(&self, now: Time, cached: &CachedState) {
-        cached.window.set(narrow(self.sending.window));
-        cached.in_flight.set(narrow(self.in_flight.bytes()));
+        let (window, in_flight) = match &self.state {
+            State::Running(path) => (path.flow().cwnd(), path.in_flight().bytes()),
+            State::Pending(pending) => (pending.initial_window(self.sending.mtu), 0),
+        };
+        cached.window.set(narrow(window));
+        cached.in_flight.set(narrow(in_flight));
         cached.retransmit.set(self.sending.retransmit);
         cached.pacing_blocked.set(self.grouped | (self.sending.pacer.due() > now));
         cached.stale.set(self.grouped);
-        cached.counts_only.set(self.plain & self.in_flight.counts_only());
     }
 
     /// Bytes that may leave at once; `None` where no rate was decided.
     pub(crate) fn send_quantum(&self) -> Option<usize> {
-        let rate = self.flow()?.with_decision(|decision| decision.pacing_rate)?;
-        Some(send_quantum(rate, self.sending.mtu) as usize)
+        let State::Running(path) = &self.state else { return None };
+        path.send_quantum().map(|bytes| bytes as usize)
     }
 
     /// When the next packet may leave, if that is later.
@@ -191,26 +170,17 @@ impl<C: ConfiguredController> Path<C> {
         self.clock.as_ref().filter(|clock| due > clock.latest()).map(|clock| clock.timestamp(due))
     }
 
-    /// Completes what was reported, and asks for what siblings made of the window.
-    pub(crate) fn refresh(&mut self) {
-        self.finish_frame();
-        if let FlowState::Running(flow) = &self.flow_state {
-            self.sending.window = flow.cwnd();
-        }
-    }
-
-    /// `timestamp` as a time that never goes back.
+    /// `timestamp` as a time that never goes back, and is the path's from here on.
     #[inline]
     fn read(&mut self, timestamp: Timestamp) -> Time {
-        match &mut self.clock {
+        let now = match &mut self.clock {
             Some(clock) => clock.read(timestamp),
-            None => self.read_first(timestamp),
+            None => self.clock.insert(Clock::of(timestamp)).latest(),
+        };
+        if let State::Running(path) = &mut self.state {
+            path.at(now);
         }
-    }
-
-    #[cold]
-    fn read_first(&mut self, timestamp: Timestamp) -> Time {
-        self.clock.insert(Clock::of(timestamp)).latest()
+        now
     }
 
     #[inline]
@@ -218,31 +188,27 @@ impl<C: ConfiguredController> Path<C> {
         self.clock.as_ref().map_or(Time::ZERO, Clock::latest)
     }
 
-    #[cold]
-    fn start(&mut self, now: Time) {
-        if let FlowState::Pending(pending) = &self.flow_state {
+    /// The running path. One starts `now`, if none has.
+    #[inline]
+    fn running(&mut self, now: Time) -> (&mut PathFlow<C>, &mut Sending) {
+        if let State::Pending(pending) = &self.state {
             let flow = pending.start(now, self.sending.mtu);
-            let decision = flow.decision();
-            self.sending.recovery_start = decision.recovery_start;
-            self.sending.pacer.apply(&decision, self.sending.smoothed, self.sending.mtu);
-            self.sending.window = decision.cwnd;
             self.grouped = flow.is_grouped();
-            self.flow_state = FlowState::Running(flow);
-            self.plain = !self.wants_packet_sent;
+            flow.with_decision(|decision| {
+                self.sending.recovery_start = decision.recovery_start;
+                self.sending.apply(decision, false);
+            });
+            self.state = State::Running(PathFlow::new(flow, now, self.sending.mtu));
         }
-    }
-
-    /// Tells the flow of what comes rarely.
-    #[inline(never)]
-    fn on_event(&mut self, now: Time, kind: EventKind) {
-        self.sending.deliver(&mut self.flow_state, &Event::new(now, kind));
+        let State::Running(path) = &mut self.state else { unreachable!("it was just started") };
+        (path, &mut self.sending)
     }
 
     /// Delivers a frame, or a loss found by a timer, that no acknowledgement followed.
     #[inline]
     pub(crate) fn finish_frame(&mut self) {
         if self.frame_open {
-            self.congestion(self.now(), self.newest_acked_at, 0);
+            self.congestion(self.newest_acked_at, 0);
         }
     }
 
@@ -250,43 +216,34 @@ impl<C: ConfiguredController> Path<C> {
     /// `newest_sent_at` is of the newest packet it acknowledges, and `acked` bytes will be
     /// taken out of flight afterwards.
     #[cold]
-    fn congestion(&mut self, now: Time, newest_sent_at: Time, acked: u64) {
+    fn congestion(&mut self, newest_sent_at: Time, acked: u64) {
         self.frame_open = false;
-        let in_flight = self.in_flight.bytes();
-        let lost_bytes = self.frame.lost_bytes();
+        let Path { state: State::Running(path), sending, .. } = self else { return };
+        let in_flight = path.in_flight().bytes();
+        let lost_bytes = path.frame().lost_bytes();
         let before = in_flight.saturating_add(lost_bytes.unwrap_or(0));
-        let Path { frame, flow_state, sending, .. } = self;
-        frame.emit_congestion(now, (newest_sent_at, None), (before, in_flight), |event| {
-            sending.deliver(flow_state, event);
+        path.congestion_with((newest_sent_at, None), (before, in_flight), |decision, kind| {
+            sending.apply(decision, matches!(kind, EventKind::PacketsLost(_) | EventKind::PersistentCongestion(_)));
         });
         if lost_bytes.is_some() && acked == 0 {
             // No event follows that could report that the path fell silent.
-            self.in_flight.acknowledged(now, in_flight, newest_sent_at);
+            path.counted(in_flight, newest_sent_at);
         }
     }
 
     /// Opens the frame that `now` brings, closing another that was left open.
     #[inline]
-    fn open(&mut self, now: Timestamp) -> Time {
-        let now = self.begin_at(now);
+    fn open(&mut self, now: Timestamp) {
+        self.begin_at(now);
         self.frame_open = true;
-        now
     }
 
     /// As [`open`](Self::open), of a frame about to be closed.
     #[inline]
     fn begin_at(&mut self, now: Timestamp) -> Time {
-        match &mut self.clock {
-            Some(clock) if self.frame_open && clock.is_past(now) => self.finish_and_read(now),
-            Some(clock) => clock.read(now),
-            None => self.read_first(now),
+        if self.frame_open && self.clock.as_ref().is_some_and(|clock| clock.is_past(now)) {
+            self.finish_frame();
         }
-    }
-
-    /// As [`begin_at`](Self::begin_at), closing the frame before.
-    #[cold]
-    fn finish_and_read(&mut self, now: Timestamp) -> Time {
-        self.finish_frame();
         self.read(now)
     }
 
@@ -300,73 +257,42 @@ impl<C: ConfiguredController> Path<C> {
         rtt: &RttEstimator,
         cached: &CachedState,
     ) -> PacketInfo {
-        if !cached.counts_only.get() || bytes == 0 {
-            return self.sent_slow(at, bytes, app_limited, rtt, cached);
-        }
-        self.in_flight.add(bytes);
-        let now = self.read(at);
-        self.count_sent(now, bytes);
-        cached.in_flight.set(narrow(self.in_flight.bytes()));
-        cached.retransmit.set(false);
-        cached.pacing_blocked.set(self.grouped | (self.sending.pacer.due() > now));
-        self.info(now, self.is_app_limited(app_limited))
-    }
-
-    /// A packet left, and there is more to that than bytes in flight.
-    #[inline(never)]
-    fn sent_slow(
-        &mut self,
-        at: Timestamp,
-        bytes: u64,
-        app_limited: Option<bool>,
-        rtt: &RttEstimator,
-        cached: &CachedState,
-    ) -> PacketInfo {
         self.finish_frame();
-        let now = self.read(at);
-        if bytes > 0 {
-            if matches!(self.flow_state, FlowState::Pending(_)) {
-                self.start(now);
-            }
-            if let Some(silence) = self.in_flight.sent(now, bytes, 0)
-                && let FlowState::Running(flow) = &self.flow_state
-                && let Some(restart) = silence.end_of(flow, now, self.sending.smoothed, self.sending.mtu, pto(rtt))
-            {
-                self.on_event(now, EventKind::IdleRestart(restart));
-            }
-            self.count_sent(now, bytes);
-        }
-        let app_limited = self.is_app_limited(app_limited);
-        self.app_limited = app_limited;
-        if self.wants_packet_sent && bytes > 0 {
-            let in_flight = self.in_flight.bytes();
-            self.on_event(now, EventKind::PacketSent(PacketSent::new(bytes, in_flight).with_app_limited(app_limited)));
-        }
-        self.update_cache(cached);
-        self.info(now, app_limited)
-    }
-
-    #[inline]
-    fn count_sent(&mut self, now: Time, bytes: u64) {
-        // Packets go by differences of less than 4 GiB.
-        self.sending.sent = self.sending.sent.wrapping_add(bytes);
-        self.sending.pacer.sent(now, bytes);
-        self.sending.retransmit = false;
-    }
-
-    /// Whether the application left the window unused, if s2n-quic says `app_limited`.
-    #[inline]
-    fn is_app_limited(&self, app_limited: Option<bool>) -> bool {
+        let at = self.read(at);
         // Handshakes are short of data by nature; s2n-quic does not say so.
-        app_limited.unwrap_or(true)
-            && self.sending.window.saturating_sub(self.in_flight.bytes())
-                >= SLACK_DATAGRAMS * u64::from(self.sending.mtu)
+        let mut limited = app_limited.unwrap_or(true);
+        if bytes > 0 {
+            let (path, sending) = self.running(at);
+            let counts_only = path.in_flight().counts_only();
+            if !counts_only {
+                path.set_max_ack_delay(span(rtt.max_ack_delay()));
+            }
+            let sent = Sent { at, bytes, pn: None, may_be_bare_ack: false };
+            let had_event = path.sent(sent, |path| {
+                if !counts_only {
+                    path.flow().with_decision(|decision| sending.apply(decision, false));
+                }
+                sending.count_sent(at, bytes);
+                limited = limited && path.leaves_room(path.in_flight().bytes());
+                limited
+            });
+            if had_event {
+                path.flow().with_decision(|decision| sending.apply(decision, false));
+            }
+        }
+        self.app_limited = limited;
+        self.update_cache(cached);
+        self.info(at, limited)
     }
 
     /// What to remember of a packet that left at `now`.
     #[inline]
     fn info(&self, now: Time, app_limited: bool) -> PacketInfo {
-        PacketInfo::new(now, self.sending.sent, self.in_flight.bytes(), app_limited)
+        let in_flight = match &self.state {
+            State::Running(path) => path.in_flight().bytes(),
+            State::Pending(_) => 0,
+        };
+        PacketInfo::new(now, self.sending.sent, in_flight, app_limited)
     }
 
     /// The RTT sample of a frame, with s2n-quic's estimates.
@@ -376,26 +302,28 @@ impl<C: ConfiguredController> Path<C> {
         let (latest, smoothed) = (short(rtt.latest_rtt()), short(rtt.smoothed_rtt()));
         let ack_delay = ack_delay(self.sending.smoothed, smoothed, latest, || short(rtt.max_ack_delay()));
         self.sending.smoothed = smoothed;
-        let (variation, min) = (short(rtt.rttvar()), short(rtt.min_rtt()));
-        *self.frame.rtt() = Some(RttSample::new(latest, smoothed, variation, min).with_ack_delay(ack_delay));
+        if let State::Running(path) = &mut self.state {
+            let (variation, min) = (short(rtt.rttvar()), short(rtt.min_rtt()));
+            path.sampled(RttSample::new(latest, smoothed, variation, min).with_ack_delay(ack_delay));
+        }
     }
 
     /// A packet was declared lost.
     #[inline]
     pub(crate) fn lost(&mut self, now: Timestamp, bytes: u64, packet: &PacketInfo, persistent: bool) {
-        let now = self.open(now);
-        let lost = self.frame.lost();
-        lost.add(bytes, packet.sent_at);
-        lost.persistent |= persistent;
-        self.in_flight.lost(now, bytes);
+        self.open(now);
+        if let State::Running(path) = &mut self.state {
+            path.lost(LostPackets { persistent, ..LostPackets::one(bytes, packet.sent_at) });
+        }
     }
 
     /// More packets were reported marked.
     #[inline]
     pub(crate) fn marked(&mut self, now: Timestamp, packets: u64) {
         self.open(now);
-        let packets = u32::try_from(packets).unwrap_or(u32::MAX);
-        self.frame.add_ecn_ce(packets);
+        if let State::Running(path) = &mut self.state {
+            path.ecn_ce(u32::try_from(packets).unwrap_or(u32::MAX));
+        }
     }
 
     /// A frame ends with acknowledgements of `bytes`.
@@ -403,59 +331,45 @@ impl<C: ConfiguredController> Path<C> {
     pub(crate) fn acked(&mut self, now: Timestamp, bytes: u64, newest: &PacketInfo, cached: &CachedState) {
         let now = self.begin_at(now);
         self.newest_acked_at = self.newest_acked_at.max(newest.sent_at);
-        if self.frame.is_congested() {
-            self.congestion(now, newest.sent_at, bytes);
+        if self.is_congested() {
+            self.congestion(newest.sent_at, bytes);
         }
         self.frame_open = false;
-        let in_flight_before = self.in_flight.bytes();
-        let in_flight = in_flight_before.saturating_sub(bytes);
-        self.in_flight.acknowledged(now, in_flight, newest.sent_at);
-        self.delivered = self.delivered.saturating_add(bytes);
-        let acked = self.frame.acked();
-        acked.bytes = bytes;
-        acked.packets = self.datagrams.count(bytes);
-        acked.fresh_bytes = self.sending.fresh(newest, bytes);
-        acked.newest_sent_at = newest.sent_at;
-        acked.in_flight_before = in_flight_before;
-        acked.in_flight = in_flight;
-        acked.delivered = self.delivered;
-        acked.app_limited = newest.app_limited();
-        if self.in_flight.keeps_snapshots() {
-            acked.delivery = None;
-            // By now, not when the newest packet left (`draft-ietf-ccwg-bbr §4.1.2.4`).
-            self.in_flight.fill_delivery_rate(now, acked, self.app_limited);
-        }
-        // Its own, not that of the last packet of its instant.
-        acked.newest_in_flight = Some(newest.in_flight());
-        if let FlowState::Running(flow) = &mut self.flow_state {
-            let sending = &mut self.sending;
-            self.frame.emit_acked(now, |event| sending.apply(flow.on_event(event), &event.kind));
-        }
-        *self.frame.rtt() = None;
+        let Path { state: State::Running(path), sending, .. } = self else { return };
+        let in_flight_before = path.in_flight().bytes();
+        let packets = self.datagrams.count(bytes);
+        path.acknowledged().add_sum(packets, bytes, sending.fresh(newest, bytes), newest.sent_at);
+        path.end_of_frame(in_flight_before.saturating_sub(bytes), self.app_limited, |acked| {
+            (acked.packets, acked.in_flight_before) = (packets, in_flight_before);
+            acked.app_limited = newest.app_limited();
+            // Its own, not that of the last packet of its instant.
+            acked.newest_in_flight = Some(newest.in_flight());
+        });
+        path.flow().with_decision(|decision| sending.apply(decision, false));
         self.update_cache_at(now, cached);
+    }
+
+    #[inline]
+    fn is_congested(&self) -> bool {
+        matches!(&self.state, State::Running(path) if path.frame().is_congested())
     }
 
     /// Datagrams may have `mtu` bytes from now on.
     pub(crate) fn resized(&mut self, mtu: u16) {
         self.datagrams = Datagrams::of(mtu);
-        let mtu = u32::from(mtu);
-        self.sending.mtu = mtu;
-        if let FlowState::Pending(pending) = &self.flow_state {
-            self.sending.window = pending.initial_window(mtu);
+        self.sending.mtu = mtu.into();
+        if let Path { state: State::Running(path), sending, .. } = self {
+            path.mtu_updated(mtu.into());
+            path.flow().with_decision(|decision| sending.apply(decision, false));
         }
-        self.on_event(self.now(), EventKind::MtuUpdated(mtu));
     }
 
     /// `bytes` are in flight no more, for no reason of the network's.
     pub(crate) fn discarded(&mut self, bytes: u64) {
-        let left = self.in_flight.bytes().saturating_sub(bytes);
-        self.in_flight.acknowledged(self.now(), left, Time::ZERO);
+        if let State::Running(path) = &mut self.state {
+            path.discarded(path.in_flight().bytes().saturating_sub(bytes));
+        }
     }
-}
-
-/// The probe timeout (`RFC 9002 §6.2.1`).
-fn pto(rtt: &RttEstimator) -> Span {
-    rfc9002::probe_timeout(span(rtt.smoothed_rtt()), span(rtt.rttvar()), span(rtt.max_ack_delay()))
 }
 
 #[inline]

@@ -178,7 +178,7 @@ impl Sender {
             };
             let Some(packet) = packet else { break };
             let lost: &mut LostPackets = frame.lost();
-            lost.add(self.mtu, packet.sent_at);
+            lost.add(LostPackets::one(self.mtu, packet.sent_at));
             lost.newest_pn = lost.newest_pn.max(Some(packet.pn));
             lost.persistent = persistent;
             self.newest_lost_at = self.newest_lost_at.max(packet.sent_at);

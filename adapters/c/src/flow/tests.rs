@@ -1,7 +1,7 @@
 use std::sync::mpsc::{Receiver, channel};
 
 use windlass_adapter::{Recorder, StateVariables};
-use windlass_controllers::{Decision, Path};
+use windlass_controllers::{Decision, Event, EventKind, Path};
 
 use super::*;
 
@@ -16,12 +16,12 @@ impl Recorder for Events {
 }
 
 /// A path of `controller` with datagrams of 1000 bytes, and the events its flow gets.
-fn path(controller: &str, signals: u32) -> (PathFlow, Receiver<Event>) {
+fn path(controller: &str, signals: u32) -> (StackPath, Receiver<Event>) {
     let (sender, events) = channel();
     let recorder = Events(std::sync::Mutex::new(sender));
     let start = Path::new(Time(0), 1000, 1);
     let flow = Flow::ungrouped_with(Algorithm::read(controller).unwrap(), &start, Some(Box::new(recorder)));
-    (PathFlow::new(flow, Time(0), 1000, signals), events)
+    (StackPath::new(flow, Time(0), 1000, signals), events)
 }
 
 fn packet(number: u64, sent_ms: u64) -> Packet {
@@ -211,7 +211,7 @@ fn time_that_goes_back_stands_still() {
 }
 
 /// Nine acknowledgements, one a round trip, with one-way delays or without.
-fn nine_rounds(path: &mut PathFlow, flags: u32) -> Option<FellBack> {
+fn nine_rounds(path: &mut StackPath, flags: u32) -> Option<FellBack> {
     for round in 1..=9 {
         assert_eq!(path.fall_back(), None, "round {round}");
         path.on_rtt(50 * round * MS, &rtt(50)).unwrap();

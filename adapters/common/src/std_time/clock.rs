@@ -8,7 +8,6 @@ use windlass_controllers::{Span, Time};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Clock {
     origin: Instant,
-    now: Time,
     /// The instant translated last, and what it came to. Packets leave and frames arrive in
     /// bursts of one instant, and the standard library subtracts instants in a function that is
     /// never inlined.
@@ -16,11 +15,11 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that shows `now`, counted from `origin`; zero if the origin is later.
+    /// A clock that was read `now`, and counts from `origin`.
     #[must_use]
     pub fn new(origin: Instant, now: Instant) -> Clock {
-        let mut clock = Clock { origin, now: Time::ZERO, latest: (origin, Time::ZERO) };
-        clock.advance(now);
+        let mut clock = Clock { origin, latest: (origin, Time::ZERO) };
+        clock.read(now);
         clock
     }
 
@@ -30,24 +29,23 @@ impl Clock {
         (self.origin, Time::ZERO)
     }
 
-    /// The latest time it was advanced to.
+    /// The time read last.
     #[must_use]
     #[inline]
-    pub fn now(&self) -> Time {
-        self.now
+    pub fn latest(&self) -> Time {
+        self.latest.1
     }
 
-    /// `now` as a time that never goes back.
+    /// `now` as a time; zero if it is earlier than the origin.
     #[inline]
-    pub fn advance(&mut self, now: Instant) -> Time {
+    pub fn read(&mut self, now: Instant) -> Time {
         if now != self.latest.0 {
             self.latest = (now, self.time(now));
-            self.now = self.now.max(self.latest.1);
         }
-        self.now
+        self.latest.1
     }
 
-    /// The time `ago` before the instant it was advanced to last; zero if that is earlier than the origin.
+    /// The time `ago` before the one read last; zero if that is earlier than the origin.
     #[must_use]
     #[inline]
     pub fn before_latest(&self, ago: Span) -> Time {
@@ -89,20 +87,20 @@ mod tests {
     fn instants_count_from_the_origin() {
         let origin = Instant::now();
         let mut clock = Clock::new(origin, origin + Duration::from_nanos(5));
-        assert_eq!(clock.now(), Time(5));
-        assert_eq!(clock.advance(origin + Duration::new(2, 7)), Time(2_000_000_007));
+        assert_eq!(clock.latest(), Time(5));
+        assert_eq!(clock.read(origin + Duration::new(2, 7)), Time(2_000_000_007));
         assert_eq!(clock.time(origin + Duration::from_nanos(9)), Time(9));
     }
 
     #[test]
-    fn time_never_goes_back_nor_before_the_origin() {
+    fn no_time_is_before_the_origin() {
         let origin = Instant::now() + Duration::from_secs(1);
         let mut clock = Clock::new(origin, origin - Duration::from_millis(1));
-        assert_eq!(clock.now(), Time(0));
-        assert_eq!(clock.advance(origin + Duration::from_nanos(8)), Time(8));
-        assert_eq!(clock.advance(origin + Duration::from_nanos(3)), Time(8));
+        assert_eq!(clock.latest(), Time(0));
+        assert_eq!(clock.read(origin + Duration::from_nanos(8)), Time(8));
+        assert_eq!(clock.read(origin + Duration::from_nanos(3)), Time(3));
         assert_eq!(clock.time(origin - Duration::from_millis(2)), Time(0));
-        assert_eq!(clock.before_latest(Span(1)), Time(2), "of the latest instant, not of the time it shows");
+        assert_eq!(clock.before_latest(Span(1)), Time(2));
         assert_eq!(clock.before_latest(Span(4)), Time(0));
     }
 

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use super::{Clock, PathFlow};
+use super::{Clock, Path};
 use crate::FlowFactory;
 use windlass_controllers::ConfiguredController;
 
@@ -21,14 +21,14 @@ impl From<Instant> for Origin {
 impl Origin {
     /// A path of datagrams of `mtu` bytes that starts `now`, with a flow of `flows`.
     #[must_use]
-    pub fn path<C: ConfiguredController>(&self, flows: &FlowFactory<C>, now: Instant, mtu: u16) -> PathFlow<C> {
+    pub fn path<C: ConfiguredController>(&self, flows: &FlowFactory<C>, now: Instant, mtu: u16) -> Path<C> {
         let clock = Clock::new(*self.0.get_or_init(|| now), now);
-        PathFlow::new(flows.make(clock.now(), u32::from(mtu)), clock, mtu)
+        Path::new(flows.make(clock.latest(), u32::from(mtu)), clock, mtu)
     }
 }
 
 /// Defines `Factory` for the stack with this name that provides these signals. Its `make` returns the crate's `Controller`, made of a
-/// [`PathFlow`](crate::std_time::PathFlow) by `Controller::new`, and which implements the
+/// [`Path`](crate::std_time::Path) by `Controller::new`, and which implements the
 /// `ControllerFactory` of the stack's module `congestion`. `Factory::from_config` exists where the invoking crate has the feature `config`, which has to turn on that of
 /// `windlass-adapter`.
 #[macro_export]

@@ -3,14 +3,13 @@
 //!
 //! Their congestion-control traits differ in what they report; the way from there to events
 //! is the same and stands here once. An adapter implements its stack's trait by handing
-//! each call to a [`PathFlow`], which a [`factory!`](crate::factory) makes.
+//! each call to a [`Path`], which a [`factory!`](crate::factory) makes.
 
 mod clock;
 mod factory;
 mod number;
 mod path;
-mod rtt;
 
 pub use clock::{Clock, span};
 pub use factory::Origin;
-pub use path::{Loss, Packet, PathFlow};
+pub use path::{Loss, Packet, Path};

@@ -1,38 +1,33 @@
-//! One path of a connection as a flow.
+//! One path of a connection of such a stack.
 
 use std::time::{Duration, Instant};
 
-use windlass_controllers::event::{PacketSent, SpuriousLoss};
-use windlass_controllers::{ConfiguredController, Event, EventKind, Time};
+use windlass_controllers::{ConfiguredController, Span, Time};
 
-use super::clock::Clock;
+use super::clock::{Clock, span};
 use super::number::Number;
-use super::rtt::Sampler;
-use crate::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, Silence, default_pacing, send_quantum};
+use crate::{Flow, LostPackets, PathFlow, Sent};
 
-/// One path: a flow with the bookkeeping between its stack's calls and its events.
+/// A [`PathFlow`] as these stacks call it.
 ///
 /// The stack's calls for one ACK frame come in this order: [`on_packet_acked`](Self::on_packet_acked) for each
 /// packet, [`on_end_acks`](Self::on_end_acks), [`on_packets_lost`](Self::on_packets_lost), [`on_ecn_ce`](Self::on_ecn_ce).
 #[derive(Debug)]
-pub struct PathFlow<C: ConfiguredController> {
-    flow: Flow<C>,
+pub struct Path<C: ConfiguredController> {
+    path: PathFlow<C>,
     clock: Clock,
     /// When the packet acknowledged last was sent: as an instant, and as a time.
     sent: (Instant, Time),
-    mtu: u32,
-    /// As the flow's latest event left it, bytes.
-    window: u64,
-    acked: AckedPackets,
-    in_flight: InFlight,
     /// Bytes in flight before the latest frame's packets were taken out.
     in_flight_before: u64,
-    rtt: Sampler,
+    /// The stack's smoothed and minimum RTT before the current frame.
+    estimates: (Duration, Duration),
+    /// The newest packet that brought an RTT sample: its number, and when it was sent.
+    sampled: (Number, Time),
     /// Largest packet number of the frame so far, where the stack reports it.
     newest_pn: Number,
     largest: Number,
     newest_lost: Time,
-    wants_packet_sent: bool,
 }
 
 /// A packet that was acknowledged.
@@ -59,42 +54,30 @@ pub struct Loss {
     pub persistent: bool,
 }
 
-impl<C: ConfiguredController> PathFlow<C> {
+impl<C: ConfiguredController> Path<C> {
     /// `flow` on a path of datagrams of `mtu` bytes.
     #[must_use]
     pub fn new(flow: Flow<C>, clock: Clock, mtu: u16) -> Self {
-        PathFlow {
-            wants_packet_sent: flow.wants_packet_sent(),
-            in_flight: InFlight::new(flow.controller()),
-            window: flow.cwnd().max(2 * u64::from(mtu)),
-            flow,
+        let mut path = PathFlow::new(flow, clock.latest(), mtu.into());
+        // What the stack assumes before its first sample is not known until then.
+        (path.rtt().smoothed, path.rtt().variation) = (Span::ZERO, Span::ZERO);
+        Path {
+            path,
             sent: clock.origin(),
             clock,
-            mtu: u32::from(mtu),
-            acked: AckedPackets::default(),
             in_flight_before: 0,
-            rtt: Sampler::default(),
+            estimates: (Duration::ZERO, Duration::ZERO),
+            sampled: (Number::default(), Time::ZERO),
             newest_pn: Number::default(),
             largest: Number::default(),
             newest_lost: Time::ZERO,
         }
     }
 
-    #[inline(always)]
-    fn on_event(&mut self, event: &Event) {
-        self.window = self.flow.on_event(event).cwnd.max(self.least_window());
-    }
-
-    /// An event that comes rarely, or matters to few controllers.
-    #[inline(never)]
-    fn on_rare_event(&mut self, now: Time, kind: EventKind) {
-        self.on_event(&Event::new(now, kind));
-    }
-
     /// The flow: its algorithm, state and decision in force.
     #[must_use]
     pub fn flow(&self) -> &Flow<C> {
-        &self.flow
+        self.path.flow()
     }
 
     /// The decided window, bytes; two datagrams at least (`RFC 9002 §7.2`). With one, a
@@ -103,66 +86,41 @@ impl<C: ConfiguredController> PathFlow<C> {
     #[must_use]
     #[inline]
     pub fn window(&self) -> u64 {
-        if self.flow.is_grouped() { self.window_in_group() } else { self.window }
-    }
-
-    #[cold]
-    fn window_in_group(&self) -> u64 {
-        self.flow.cwnd().max(self.least_window())
+        self.flow().cwnd().max(self.least_window())
     }
 
     /// What [`window`](Self::window) is at least, bytes.
     #[must_use]
     #[inline]
     pub fn least_window(&self) -> u64 {
-        2 * u64::from(self.mtu)
+        2 * u64::from(self.path.mtu())
     }
 
-    /// The rate at which packets are to leave, bit/s: the decided one, or that of the window
-    /// ([`default_pacing`]); `None` before the first RTT sample.
+    /// The rate at which packets are to leave, bit/s; see [`PathFlow::pacing_rate`].
     #[must_use]
     #[inline]
     pub fn pacing_rate(&self) -> Option<u64> {
-        let smoothed = self.rtt.sampled();
-        self.flow.with_decision(|decision| decision.pacing_rate.or_else(|| default_pacing(decision, smoothed?)))
+        self.flow().with_decision(|decision| self.path.pacing_rate(decision))
     }
 
-    /// Bytes that may leave at once ([`send_quantum`]); `None` where no rate is decided.
+    /// Bytes that may leave at once; see [`PathFlow::send_quantum`].
     #[must_use]
     pub fn send_quantum(&self) -> Option<u64> {
-        self.flow.with_decision(|decision| decision.pacing_rate).map(|rate| send_quantum(rate, self.mtu))
+        self.path.send_quantum()
     }
 
-    /// `bytes` left, the last packet of them numbered `pn`. Whether they may be a bare ACK:
-    /// some stacks report those too; see [`InFlight::sent`].
+    /// Sets the time.
+    #[inline]
+    fn at(&mut self, now: Instant) -> Time {
+        let now = self.clock.read(now);
+        self.path.at(now)
+    }
+
+    /// `bytes` left, the last packet of them numbered `pn`. Where they `may_be_bare_ack`, the stack reports those too.
     #[inline]
     pub fn on_packet_sent(&mut self, now: Instant, bytes: u64, pn: u64, may_be_bare_ack: bool) {
-        if self.wants_packet_sent || !self.in_flight.counts_only() {
-            return self.on_packet_sent_slow(now, bytes, pn, may_be_bare_ack);
-        }
-        self.in_flight.add(bytes);
-        self.clock.advance(now);
-    }
-
-    /// What [`on_packet_sent`](Self::on_packet_sent) does where there is more to it than bytes in flight.
-    #[inline(never)]
-    fn on_packet_sent_slow(&mut self, now: Instant, bytes: u64, pn: u64, may_be_bare_ack: bool) {
-        let now = self.clock.advance(now);
-        let mtu = if may_be_bare_ack { self.mtu } else { 0 };
-        if let Some(silence) = self.in_flight.sent(now, bytes, mtu) {
-            self.end_silence(now, silence);
-        }
-        if self.wants_packet_sent {
-            let sent = PacketSent::new(bytes, self.in_flight.bytes()).with_pn(Some(pn));
-            self.on_rare_event(now, EventKind::PacketSent(sent));
-        }
-    }
-
-    #[cold]
-    fn end_silence(&mut self, now: Time, silence: Silence) {
-        if let Some(restart) = silence.end_of(&self.flow, now, self.rtt.smoothed(), self.mtu, self.rtt.pto()) {
-            self.on_rare_event(now, EventKind::IdleRestart(restart));
-        }
+        let at = self.at(now);
+        self.path.sent(Sent { at, bytes, pn: Some(pn), may_be_bare_ack }, |_| false);
     }
 
     /// A packet that left was acknowledged. `estimates` returns the stack's smoothed and minimum
@@ -176,97 +134,97 @@ impl<C: ConfiguredController> PathFlow<C> {
     ) {
         let Packet { sent, bytes, pn } = packet;
         self.newest_pn = self.newest_pn.max(pn.into());
-        if self.acked.is_empty() {
-            let (smoothed, min) = estimates();
-            self.rtt.note(smoothed, min);
+        if self.path.acknowledged().is_empty() {
+            self.estimates = estimates();
         }
         if sent != self.sent.0 {
             self.sent = (sent, self.clock.time(sent));
         }
-        self.acked.add(self.sent.1, bytes, self.flow.recovery_start());
-        self.acked.app_limited(app_limited);
+        self.path.acked(self.sent.1, bytes, app_limited);
     }
 
     /// The frame's acknowledgements are complete; the stack counts `in_flight` bytes in
-    /// flight, and `largest` is the largest packet number acknowledged so far. Whether the
-    /// application had nothing to send when the frame came.
+    /// flight, and `largest` is the largest packet number acknowledged so far. The application had nothing to send when
+    /// the frame came if it is `app_limited`.
     #[inline]
     pub fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
-        let now = self.clock.advance(now);
-        let newest = self.acked.newest_sent_at();
-        self.in_flight.acknowledged(now, in_flight, newest.unwrap_or_default());
-        self.in_flight_before = in_flight.saturating_add(self.acked.bytes());
-        // Nothing that asked for an ACK, or a path that is not validated yet.
-        let Some(newest) = newest else { return };
-        let largest = largest.into();
-        let rtt = self.rtt.sample(now, newest, largest);
-        let reported = if rtt.is_some() { largest } else { Number::default() };
-        let newest_pn = std::mem::take(&mut self.newest_pn);
-        let pn = if newest_pn.is_known() { newest_pn } else { reported };
-        self.largest = self.largest.max(pn);
-        let mut frame = self.acked.finish(in_flight, rtt);
-        frame.acked().newest_pn = pn.get();
-        self.in_flight.fill_delivery_rate(now, frame.acked(), app_limited);
-        frame.emit_acked(now, |event| self.on_event(event));
+        let now = self.at(now);
+        let acked = self.path.acknowledged();
+        self.in_flight_before = in_flight.saturating_add(acked.bytes());
+        // `None`: nothing that asked for an ACK, or a path that is not validated yet.
+        let mut pn = Number::default();
+        if let Some(newest) = acked.newest_sent_at() {
+            let largest = largest.into();
+            let reported = if self.sample(now, newest, largest) { largest } else { Number::default() };
+            let newest_pn = std::mem::take(&mut self.newest_pn);
+            pn = if newest_pn.is_known() { newest_pn } else { reported };
+            self.largest = self.largest.max(pn);
+        }
+        self.path.end_of_frame(in_flight, app_limited, |acked| acked.newest_pn = pn.get());
+    }
+
+    /// The sample of a frame that ended at `now`, whose newest packet was sent at `sent_at` and after which `largest` is
+    /// the largest packet number acknowledged in its number space. Only a frame that acknowledges a new largest packet
+    /// brings one (`RFC 9002 §5.1`); number spaces are not distinguished, so a packet sent later than any acknowledged
+    /// before counts as a new largest too. Until its first sample the stack's estimates are its configured guess.
+    #[inline]
+    fn sample(&mut self, now: Time, sent_at: Time, largest: Number) -> bool {
+        if largest <= self.sampled.0 && sent_at <= self.sampled.1 {
+            return false;
+        }
+        self.sampled = (largest, sent_at.max(self.sampled.1));
+        let rtt = self.path.rtt();
+        if rtt.first_sample.is_some() {
+            (rtt.smoothed, rtt.min) = (span(self.estimates.0), span(self.estimates.1));
+        }
+        let sample = rtt.sample(now, now.since(sent_at), Span::ZERO);
+        self.path.sampled(sample);
+        true
     }
 
     /// The frame brought CE marks. Its newest packet left at `sent` and was numbered `pn`,
     /// where the stack reports it; otherwise it is the largest acknowledged yet.
     pub fn on_ecn_ce(&mut self, now: Instant, sent: Instant, pn: Option<u64>) {
-        let (now, newest_sent_at) = (self.clock.advance(now), self.clock.time(sent));
-        let newest_pn = pn.or(self.largest.get());
-        let mut frame = AckFrame::default();
-        frame.add_ecn_ce(1);
-        let in_flight = (self.in_flight_before, self.in_flight.bytes());
-        frame.emit_congestion(now, (newest_sent_at, newest_pn), in_flight, |event| {
-            self.on_rare_event(event.now, event.kind)
-        });
+        self.at(now);
+        self.path.ecn_ce(1);
+        let newest = (self.clock.time(sent), pn.or(self.largest.get()));
+        self.path.congestion(newest, (self.in_flight_before, self.path.in_flight().bytes()));
     }
 
     /// Packets were declared lost, the newest of them sent at `sent`.
     pub fn on_packets_lost(&mut self, now: Instant, sent: Instant, loss: Loss) {
-        let (now, newest_sent_at) = (self.clock.advance(now), self.clock.time(sent));
+        self.at(now);
+        let newest_sent_at = self.clock.time(sent);
         self.newest_lost = self.newest_lost.max(newest_sent_at);
-        let before = self.in_flight.bytes();
-        self.in_flight.lost(now, loss.bytes);
-        let worked_out = || u32::try_from(loss.bytes.div_ceil(u64::from(self.mtu.max(1)))).unwrap_or(u32::MAX);
-        let mut frame = AckFrame::default();
-        *frame.lost() = LostPackets {
-            packets: loss.packets.unwrap_or_else(worked_out),
-            bytes: loss.bytes,
-            newest_sent_at,
-            newest_pn: loss.newest_pn,
-            persistent: loss.persistent,
-        };
-        let in_flight = (before, self.in_flight.bytes());
-        frame.emit_congestion(now, (newest_sent_at, loss.newest_pn), in_flight, |event| {
-            self.on_rare_event(event.now, event.kind)
-        });
+        let Loss { bytes, packets, newest_pn, persistent } = loss;
+        let worked_out = || u32::try_from(bytes.div_ceil(u64::from(self.path.mtu().max(1)))).unwrap_or(u32::MAX);
+        let packets = packets.unwrap_or_else(worked_out);
+        let before = self.path.in_flight().bytes();
+        self.path.lost(LostPackets { packets, bytes, newest_sent_at, newest_pn, persistent });
+        self.path.congestion((newest_sent_at, newest_pn), (before, self.path.in_flight().bytes()));
     }
 
     /// All packets of the latest losses were acknowledged after all. Stacks do not report
     /// when, so it is the latest time known.
     pub fn on_spurious_loss(&mut self) {
-        let kind = EventKind::SpuriousLoss(SpuriousLoss::new(self.newest_lost));
-        self.on_rare_event(self.clock.now(), kind);
+        self.path.spurious_loss(self.newest_lost);
     }
 
     /// The datagram size changed; bytes.
     pub fn on_mtu_update(&mut self, mtu: u16) {
-        self.mtu = u32::from(mtu);
-        self.on_rare_event(self.clock.now(), EventKind::MtuUpdated(self.mtu));
+        self.path.mtu_updated(mtu.into());
     }
 
     /// The peer holds ACKs for so long at most.
     pub fn set_max_ack_delay(&mut self, delay: Duration) {
-        self.rtt.max_ack_delay(delay);
+        self.path.set_max_ack_delay(span(delay));
     }
 }
 
 /// A path that moved: the same state, the same membership in its group, no recorder.
-impl<C: ConfiguredController> Clone for PathFlow<C> {
+impl<C: ConfiguredController> Clone for Path<C> {
     fn clone(&self) -> Self {
-        PathFlow { flow: self.flow.clone(), in_flight: self.in_flight.clone(), ..*self }
+        Path { path: self.path.clone(), ..*self }
     }
 }
 

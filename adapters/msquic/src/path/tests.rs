@@ -1,7 +1,7 @@
 use super::*;
 use std::sync::{Arc, Mutex};
 use windlass_adapter::{Recorder, StateVariables};
-use windlass_controllers::{Algorithm, Decision, Path as Start};
+use windlass_controllers::{Algorithm, Decision, Event, EventKind, Path as Start};
 
 const MTU: u32 = 1200;
 
@@ -153,7 +153,7 @@ fn a_frame_without_packets_brings_its_sample_and_the_window_forgets_the_flight()
     assert!(matches!(events.drain()[..], [EventKind::RttSampled(_)]));
     path.on_acked(&acked(51_003, abi::acked::IMPLICIT, 0, 0), &[]);
     assert!(events.drain().is_empty());
-    assert_eq!(path.in_flight.bytes(), 0);
+    assert_eq!(path.path.in_flight().bytes(), 0);
 }
 
 #[test]

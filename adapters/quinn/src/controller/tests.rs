@@ -1,5 +1,5 @@
 //! quinn's calls reach the flow; what is made of them is tested with
-//! [`PathFlow`](windlass_adapter::std_time::PathFlow).
+//! [`Path`](windlass_adapter::std_time::Path).
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use windlass_adapter::std_time::{Clock, Loss, Packet as Acknowledged, PathFlow};
+use windlass_adapter::std_time::{self, Clock, Loss, Packet as Acknowledged};
 use windlass_adapter::{Flow, Groups};
 use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
@@ -60,19 +60,19 @@ impl<C: ConfiguredController> super::Stack<C> for Stack<C> {
 
     fn connect(&mut self, now: At, mtu: u16, key: Key) -> Path<C> {
         let clock = Clock::new(instant(0), instant(now));
-        let path = windlass_controllers::Path::new(clock.now(), mtu.into(), self.made);
+        let path = windlass_controllers::Path::new(clock.latest(), mtu.into(), self.made);
         self.made += 1;
         let recorder = Some(self.watch.recorder(&path));
         let flow = match &self.groups {
             Some(groups) => Flow::grouped_with(self.controller.clone(), &path, groups, key, recorder),
             None => Flow::ungrouped_with(self.controller.clone(), &path, recorder),
         };
-        Path(PathFlow::new(flow, clock, mtu))
+        Path(std_time::Path::new(flow, clock, mtu))
     }
 }
 
 /// One of their paths.
-pub struct Path<C: ConfiguredController>(PathFlow<C>);
+pub struct Path<C: ConfiguredController>(std_time::Path<C>);
 
 impl<C: ConfiguredController> super::Path for Path<C> {
     type Kept = ();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use windlass_adapter::std_time::{Clock, PathFlow};
+use windlass_adapter::std_time::{self, Clock};
 use windlass_adapter::{Flow, Recorder};
 use windlass_controllers::Path;
 
@@ -16,7 +16,7 @@ pub struct Observed<S: QuinnApi> {
     /// The stack's own controller.
     pub native: Box<S::Controller>,
     /// The observer's view of the path.
-    pub path: PathFlow<NativeObserver>,
+    pub path: std_time::Path<NativeObserver>,
     decision: Arc<NativeDecision>,
 }
 
@@ -58,10 +58,10 @@ impl<S: QuinnApi> Natives<S> {
         S::note(&decision, &native);
         let observer = NativeObserver(Arc::clone(&decision));
         let clock = Clock::new(self.origin, now);
-        let path = Path::new(clock.now(), u32::from(current_mtu), 0);
+        let path = Path::new(clock.latest(), u32::from(current_mtu), 0);
         let recorder = (self.recorder)(&observer, &path);
         let mut flow = Flow::ungrouped(observer, &path);
         flow.record(recorder);
-        Observed { native, path: PathFlow::new(flow, clock, current_mtu), decision }
+        Observed { native, path: std_time::Path::new(flow, clock, current_mtu), decision }
     }
 }

@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use windlass_controllers::event::{Delivery, EcnCe, IdleRestart, LossTrigger, PacketsAcked, PacketsLost};
-use windlass_controllers::{Decision, Info, Path, Phase, Signals, Span, Table, View};
+use windlass_controllers::event::{
+    Delivery, EcnCe, IdleRestart, LossTrigger, PacketSent, PacketsAcked, PacketsLost, SpuriousLoss,
+};
+use windlass_controllers::{Decision, Event, EventKind, Info, Path as Start, Phase, Signals, Span, Table, View};
 
 use super::*;
 
@@ -29,7 +31,7 @@ impl ConfiguredController for Spy {
         self.wants_packet_sent
     }
     fn group(&self) {}
-    fn start(&self, _: &Path) {}
+    fn start(&self, _: &Start) {}
     fn step(&self, (): &mut (), _: Table<'_, ()>, event: &Event) {
         self.events.lock().unwrap().push(*event);
     }
@@ -42,7 +44,7 @@ impl ConfiguredController for Spy {
 const MTU: u16 = 1200;
 
 struct Bench {
-    path: PathFlow<Spy>,
+    path: Path<Spy>,
     origin: Instant,
     events: Arc<Mutex<Vec<Event>>>,
 }
@@ -56,9 +58,9 @@ impl Bench {
         let mut spy = Spy { events: Arc::default(), needs: Signals::NONE, wants_packet_sent: false, decision };
         change(&mut spy);
         let events = Arc::clone(&spy.events);
-        let flow = Flow::ungrouped(spy, &Path::new(Time::ZERO, u32::from(MTU), 1));
+        let flow = Flow::ungrouped(spy, &Start::new(Time::ZERO, u32::from(MTU), 1));
         let origin = Instant::now();
-        Bench { path: PathFlow::new(flow, Clock::new(origin, origin), MTU), origin, events }
+        Bench { path: Path::new(flow, Clock::new(origin, origin), MTU), origin, events }
     }
 
     fn at(&self, ms: u64) -> Instant {
@@ -382,4 +384,20 @@ fn a_path_that_moves_keeps_the_state() {
     assert_eq!(moved.window(), 12_000);
     moved.on_ecn_ce(bench.at(30), bench.at(25), None);
     assert!(matches!(bench.events()[..], [Event { kind: EventKind::EcnCe(EcnCe { newest_pn: Some(0), .. }), .. }]));
+}
+
+#[test]
+fn a_frame_without_a_new_largest_packet_brings_no_sample() {
+    let mut bench = Bench::new(|_| {});
+    let mut sample = |sent_ms, ms, largest| {
+        bench.ack(sent_ms, 1200);
+        bench.end(ms, 0, largest);
+        bench.acked().rtt.map(|rtt| (rtt.latest, rtt.variation))
+    };
+    let millis = Span::from_millis;
+    assert_eq!(sample(10, 50, 5), Some((millis(40), millis(20))), "the first is taken whole");
+    assert_eq!(sample(9, 60, 5), None, "a hole filled late");
+    let folded = Span(15 * 1_000_000 + (60 - 40) * 1_000_000 / 4);
+    assert_eq!(sample(10, 70, 6), Some((millis(60), folded)), "same burst, next packet");
+    assert!(sample(30, 80, 0).is_some(), "first of the next number space");
 }
