@@ -43,6 +43,7 @@ impl CachedState {
 
 /// A flow starts when its first packet leaves: there is no time before, and nothing to report.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a path is the other one nearly all its life")]
 enum State<C: ConfiguredController> {
     Pending(PendingFlow<C>),
     Running(PathFlow<C>),
