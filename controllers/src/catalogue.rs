@@ -6,7 +6,7 @@ use core::str::FromStr;
 use crate::param::{Param, ParamError, Parameters, Range, Value};
 use crate::parts::window_controller::WindowController;
 use crate::schemes::*;
-use crate::{ConfiguredController, Controller, Decision, Event, Info, Path, Signals, Table, View};
+use crate::{ConfiguredController, Controller, Decision, Event, Info, Member, Path, Signals, Table, View};
 
 /// What the catalogue says of one controller.
 #[derive(Clone, Copy, Debug)]
@@ -133,10 +133,23 @@ const fn profiles(draft: bool, linux: bool) -> crate::param::Range {
 
 /// A controller's functions, compiled once, here: as generic functions they would be compiled anew, for
 /// all controllers, in every crate that steps an [`Algorithm`]. None is inlined, or the largest
-/// controller's stack frame would be every controller's.
+/// controller's stack frame would be every controller's. Tables come in parts, so that none is copied for
+/// the many controllers that have no use for it.
 trait Listed: Controller {
-    fn step_one(params: &Self::Params, state: &mut Self::State, group: Table<'_, Self::Group>, event: &Event);
-    fn decide_one(params: &Self::Params, state: &Self::State, group: View<'_, Self::Group>) -> Decision;
+    fn step_one(
+        params: &Self::Params,
+        state: &mut Self::State,
+        event: &Event,
+        shared: &mut Self::Group,
+        members: &mut [Member],
+        me: usize,
+    );
+    fn decide_one(
+        params: &Self::Params,
+        state: &Self::State,
+        shared: &Self::Group,
+        group: &View<'_, AnyGroup>,
+    ) -> Decision;
     /// Both.
     fn step_and_decide_one(
         params: &Self::Params,
@@ -177,13 +190,25 @@ macro_rules! catalogue {
 
         $(impl Listed for $controller {
             #[inline(never)]
-            fn step_one(params: &Self::Params, state: &mut Self::State, group: Table<'_, Self::Group>, event: &Event) {
-                Self::step(params, state, group, event);
+            fn step_one(
+                params: &Self::Params,
+                state: &mut Self::State,
+                event: &Event,
+                shared: &mut Self::Group,
+                members: &mut [Member],
+                me: usize,
+            ) {
+                Self::step(params, state, Table { shared, members, me }, event);
             }
 
             #[inline(never)]
-            fn decide_one(params: &Self::Params, state: &Self::State, group: View<'_, Self::Group>) -> Decision {
-                Self::decide(params, state, group)
+            fn decide_one(
+                params: &Self::Params,
+                state: &Self::State,
+                shared: &Self::Group,
+                group: &View<'_, AnyGroup>,
+            ) -> Decision {
+                Self::decide(params, state, View { shared, members: group.members, me: group.me })
             }
 
             #[inline(never)]
@@ -281,8 +306,7 @@ macro_rules! catalogue {
             pub fn step(&self, state: &mut AnyState, group: Table<'_, AnyGroup>, event: &Event) {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
-                        let table = Table { shared, members: group.members, me: group.me };
-                        <$controller as Listed>::step_one(params, state, table, event);
+                        <$controller as Listed>::step_one(params, state, event, shared, group.members, group.me);
                     })+
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
@@ -296,16 +320,21 @@ macro_rules! catalogue {
             pub fn decide(&self, state: &AnyState, group: View<'_, AnyGroup>) -> Decision {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
-                        let view = View { shared, members: group.members, me: group.me };
-                        <$controller as Listed>::decide_one(params, state, view)
+                        <$controller as Listed>::decide_one(params, state, shared, &group)
                     })+
                     #[allow(unreachable_patterns)]
-                    _ => {
-                        debug_assert!(false, "state and group belong to another controller");
-                        let path = Path { now: crate::Time::ZERO, mtu: 1200, seed: 0 };
-                        self.decide(&self.start(&path), View::solo(&self.group()))
-                    }
+                    _ => self.decide_anew(),
                 }
+            }
+
+            /// The decision of a new flow, where state and group are another controller's. Apart from
+            /// [`decide`](Self::decide), which needs no room for a state.
+            #[cold]
+            #[inline(never)]
+            fn decide_anew(&self) -> Decision {
+                debug_assert!(false, "state and group belong to another controller");
+                let path = Path { now: crate::Time::ZERO, mtu: 1200, seed: 0 };
+                self.decide(&self.start(&path), View::solo(&self.group()))
             }
 
             /// Names the state variables worth logging; see [`Controller::inspect`].

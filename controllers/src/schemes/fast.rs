@@ -92,26 +92,26 @@ impl Delays {
     fn ratio(&self) -> f64 {
         (self.base.secs() / self.average).min(1.0)
     }
+}
 
-    /// Takes a sample in, with the weight of one packet for each of `packets`.
-    #[inline]
-    fn sample(&mut self, rtt: Span, weight: f64, packets: u32) {
-        let weight = if packets > 1 { 1.0 - libm::pow(1.0 - weight, f64::from(packets)) } else { weight };
-        self.base = self.base.min(rtt);
-        self.average += weight * (rtt.secs() - self.average);
-    }
+/// `average` with `rtt` taken in, by the weight of one packet for each of `packets`.
+#[inline]
+fn averaged(average: f64, rtt: Span, weight: f64, packets: u32) -> f64 {
+    let weight = if packets > 1 { 1.0 - libm::pow(1.0 - weight, f64::from(packets)) } else { weight };
+    average + weight * (rtt.secs() - average)
 }
 
 /// What a flow keeps besides its window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct State {
-    delays: Option<Delays>,
+    /// `avg_rtt`, seconds.
+    average: Option<f64>,
     /// When the window was last recomputed, or need not be.
     last_update: Time,
     /// `F_s`: packets in flight when the newest acknowledged packet was sent.
     flight: f64,
     backstop: Backstop,
-    /// Whether the path has become longer.
+    /// `base_rtt`: the smallest sample, until the path has become longer.
     base: BaseDelay,
 }
 
@@ -124,11 +124,17 @@ impl State {
             return;
         }
         let longer = self.base.sample(&params.path, Sample::of(event, latest, signed(rtt)));
-        match &mut self.delays {
-            Some(delays) if longer => delays.base = self.base.get().map_or(rtt, |ns| Span(ns.unsigned_abs())),
-            Some(delays) => delays.sample(rtt, params.weight(in_flight), packets),
-            unset => *unset = Some(Delays { base: rtt, average: rtt.secs() }),
+        match &mut self.average {
+            Some(_) if longer => {}
+            Some(average) => *average = averaged(*average, rtt, params.weight(in_flight), packets),
+            unset => *unset = Some(rtt.secs()),
         }
+    }
+
+    /// `None` before the first sample.
+    #[inline]
+    fn delays(&self) -> Option<Delays> {
+        Some(Delays { base: Span(self.base.get()?.unsigned_abs()), average: self.average? })
     }
 }
 
@@ -196,7 +202,7 @@ impl WindowScheme for Fast {
     fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         let (params, now, cwnd) = (flow.params, flow.now, flow.window.cwnd);
         let state = &mut *flow.state;
-        let Some(delays) = state.delays else { return 0.0 };
+        let Some(delays) = state.delays() else { return 0.0 };
         let (period, flight) = match params.variant {
             Variant::Ns2 if 1e3 * delays.queueing() < params.mi_threshold => {
                 state.last_update = now;
@@ -231,7 +237,7 @@ impl WindowScheme for Fast {
 
     fn inspect(_: &Params, state: &State, window: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
         state.backstop.inspect(visit);
-        let Some(delays) = state.delays else { return };
+        let Some(delays) = state.delays() else { return };
         visit("base_rtt_ms", delays.base.millis());
         visit("avg_rtt_ms", 1e3 * delays.average);
         visit("queued", (1.0 - delays.ratio()) * window.cwnd);

@@ -18,7 +18,9 @@ const MS: u64 = 1_000_000;
 fn known(params: &Params, cwnd: f64, base_ms: f64, avg_ms: f64) -> State {
     let mut state = Fast::start(params, &PATH);
     state.window.cwnd = cwnd;
-    state.scheme.delays = Some(Delays { base: Span::from_secs_f64(base_ms / 1e3), average: avg_ms / 1e3 });
+    let rtt = Span::from_secs_f64(base_ms / 1e3);
+    state.scheme.base.sample(&params.path, Sample { now: Time::ZERO, sent_at: Time::ZERO, ns: signed(rtt), rtt });
+    state.scheme.average = Some(avg_ms / 1e3);
     state
 }
 
@@ -76,7 +78,7 @@ fn a_loss_halves_and_nothing_moves_in_recovery() {
         let old = EventKind::PacketsAcked(acked(1, Time(900 * MS)));
         let later = testkit::step::<Fast>(&params, flow, Time(1500 * MS), old);
         assert_eq!((later.window.cwnd, later.scheme.last_update), (500.0, Time(1500 * MS)));
-        assert_eq!(later.scheme.delays, flow.scheme.delays);
+        assert_eq!(later.scheme.delays(), flow.scheme.delays());
         let kind = EventKind::PersistentCongestion(lost(Time(1)));
         assert_eq!(testkit::step::<Fast>(&params, later, Time(1600 * MS), kind).window.cwnd, 2.0);
     }
@@ -88,13 +90,9 @@ fn the_average_weighs_every_packet() {
     assert_eq!((params.weight(100.0), params.weight(3000.0)), (1.0 / 256.0, 1e-3));
     let quic = Params::default();
     assert_eq!((quic.weight(4.0), quic.weight(300.0)), (0.25, 0.01));
-    let mut once = Delays { base: Span(100), average: 1e-7 };
-    let mut singly = once;
-    once.sample(Span(200), 0.01, 8);
-    for _ in 0..8 {
-        singly.sample(Span(200), 0.01, 1);
-    }
-    assert_close(1e7 * once.average, 1e7 * singly.average, 1e-12);
+    let once = averaged(1e-7, Span(200), 0.01, 8);
+    let singly = (0..8).fold(1e-7, |average, _| averaged(average, Span(200), 0.01, 1));
+    assert_close(1e7 * once, 1e7 * singly, 1e-12);
 }
 
 /// `spec: sharma §7`, invariants: α packets queued ± 1 %, with an ample buffer.
