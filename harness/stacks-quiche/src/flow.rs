@@ -99,7 +99,9 @@ impl Flow {
         Ok(())
     }
 
-    /// Hands over as much as quiche takes, so that the application never limits the flow.
+    /// Hands over as much as quiche takes, so that the application never limits the flow, but no more than two windows
+    /// at once: while a probe is due quiche ignores the window (`cwnd_available` in its `src/recovery/gcongestion/recovery.rs`)
+    /// and takes whatever flow control allows.
     fn write(&mut self, now: Instant) -> Result<(), String> {
         if self.ended || self.finished {
             return Ok(());
@@ -108,8 +110,13 @@ impl Flow {
         if !connection.is_established() {
             return Ok(());
         }
+        let before = self.transfer.made();
         loop {
             if self.transfer.unwritten.is_empty() && !self.transfer.is_written() {
+                let window = connection.path_stats().next().map_or(0, |path| path.cwnd as u64);
+                if self.transfer.made() - before > 2 * window {
+                    return Ok(());
+                }
                 match connection.stream_capacity(STREAM) {
                     Ok(0) => return Ok(()),
                     // Writing to it creates it.

@@ -189,3 +189,14 @@ fn every_native_controller_runs_and_others_are_refused() {
     let error = quiche().run(&scenario, None, &|_| false).unwrap_err().to_string();
     assert!(error.contains("expected native:reno, native:cubic, native:bbr2"), "{error}");
 }
+
+/// While a probe is due quiche takes whatever is written: ten flows that lose most of what they start with write two
+/// windows for each, not all that flow control allows.
+#[test]
+fn what_a_probe_lets_in_is_bounded() {
+    let text = "duration_s = 60\n[dumbbell]\nrate_mbps = 0.064\nrtt_ms = 50\nbuffer_packets = 4\n\
+                [[flow]]\ncontroller = \"reno\"\ncount = 10\nstagger_s = 1\n";
+    let outcome = run(text);
+    assert!(outcome.flows.iter().any(|flow| flow.packets_lost > 0));
+    assert_eq!(outcome.flows.len(), 10);
+}
