@@ -73,7 +73,7 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         says: "On a fast, long path one packet per round trip takes minutes to hours to fill it",
     },
     KnownLimit {
-        controllers: &["cubic", "cubic-2005"],
+        controllers: &["cubic", "cubic-2005", "h-tcp"],
         kinds: HARM,
         holds: |regime| regime.longest_round() > 1.0,
         says: "It grows by the clock: where a round trip takes seconds",
@@ -109,7 +109,7 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         says: "Where path and buffer hold fewer than four packets of each flow, giving up a fifth is too little",
     },
     KnownLimit {
-        controllers: &["cubic", "cubic-2005", "bic", "scalable"],
+        controllers: &["reno", "cubic", "cubic-2005", "bic", "scalable"],
         kinds: LOSS,
         holds: Regime::holds_acks,
         says: "Acknowledgements for many packets let a window leave in bursts",
@@ -248,6 +248,12 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
     },
     KnownLimit {
         controllers: &["nf-tcp"],
+        kinds: USE,
+        holds: Regime::holds_acks,
+        says: "Slow start ends with the first estimate, whatever it says",
+    },
+    KnownLimit {
+        controllers: &["nf-tcp"],
         kinds: HARM,
         holds: |_| true,
         says: "where routers do not mark early it is only a milder Reno",
@@ -277,13 +283,7 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         says: "the queue the flow itself keeps gets into them",
     },
     KnownLimit {
-        controllers: &["enhanced-vegas"],
-        kinds: USE,
-        holds: |regime| regime.path() == Path::Jitter,
-        says: "one packet per round trip",
-    },
-    KnownLimit {
-        controllers: &["vegas", "quick-vegas", "rovegas", "red-vegas", "nice"],
+        controllers: &["vegas", "quick-vegas", "rovegas", "red-vegas", "enhanced-vegas", "nice"],
         kinds: USE,
         holds: is_unsteady,
         says: "Jitter counts as a queue",
@@ -365,10 +365,42 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         says: "Growth is one packet per round trip at most, with no slow start: it takes long to fill fast paths.",
     },
     KnownLimit {
-        controllers: &["ledbat++"],
+        controllers: &["ledbat"],
+        kinds: &[Kind::Queue],
+        // A run of a hundred round trips takes ten minutes.
+        holds: |regime| regime.longest_round() > 6.0,
+        says: "lets the delay drift upwards, a target every ten minutes",
+    },
+    KnownLimit {
+        controllers: &["ledbat"],
         kinds: USE,
+        holds: |regime| regime.path() == Path::Reordering,
+        says: "Packets that others overtake are losses until they arrive",
+    },
+    KnownLimit {
+        controllers: &["ledbat", "ledbat++"],
+        kinds: LOSS,
+        holds: |regime| !regime.has_room(),
+        says: "where path and buffer hold fewer than four packets of each flow, more flows get through than of Reno's",
+    },
+    KnownLimit {
+        controllers: &["ledbat++"],
+        kinds: &[Kind::Utilisation, Kind::Fairness, Kind::Standstill],
         holds: |regime| regime.rtt() < 0.02,
         says: "On short paths it is slow",
+    },
+    KnownLimit {
+        controllers: &["ledbat++"],
+        kinds: USE,
+        // A quarter of the RTT is more than the target of 60 ms.
+        holds: |regime| regime.path() == Path::Jitter && regime.rtt() > 0.24,
+        says: "Delays that vary by themselves by more than the target count as a queue",
+    },
+    KnownLimit {
+        controllers: &["ledbat++"],
+        kinds: USE,
+        holds: is_large,
+        says: "Once slow start is over it grows by a packet per round trip at most",
     },
     KnownLimit {
         controllers: &["ledbat++"],
@@ -399,6 +431,12 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         kinds: USE,
         holds: is_large,
         says: "from which a large path is filled packet by packet",
+    },
+    KnownLimit {
+        controllers: &["westwood"],
+        kinds: LOSS,
+        holds: |regime| (regime.buffer() as f64) < 0.2 * regime.bdp(),
+        says: "With buffers of much less than a bandwidth-delay product its response is milder than Reno's: it loses more",
     },
     KnownLimit {
         controllers: &["westwood"],
@@ -441,6 +479,25 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         kinds: USE,
         holds: |regime| !regime.has_room(),
         says: "Where path and buffer hold fewer than four packets of each flow",
+    },
+    KnownLimit {
+        controllers: &["copa"],
+        kinds: LOSS,
+        holds: |regime| regime.room() < 4.0,
+        says: "Where they hold fewer than four in all, the bound rises by a packet in a round trip of one ACK",
+    },
+    KnownLimit {
+        controllers: &["copa"],
+        kinds: LOSS,
+        holds: Regime::holds_acks,
+        says: "whose own queue counts, and of which a small buffer loses what it does not hold",
+    },
+    KnownLimit {
+        controllers: &["copa"],
+        kinds: LOSS,
+        // Of the rounds in which the window grows from half of the path to all of it a tenth loses half.
+        holds: |regime| regime.buffer() == 0 && carries_less(regime, 30.0),
+        says: "Without a buffer on a path of fewer than 30 packets, a pace a little above the link's rate",
     },
     KnownLimit {
         controllers: &["copa"],

@@ -44,7 +44,8 @@ function overview() {
   const figures = all.rows.map((row) => {
     const [outside, known] = [count(row, OUTSIDE), count(row, KNOWN)];
     const name = outside + known > 0 ? el("a", { href: `#${idOf(row)}`, onclick: () => open(row) }, nameOf(row)) : el("strong", {}, nameOf(row));
-    const facts = el("span", { class: outside > 0 ? "bad" : "" }, outside > 0 ? `${outside} outside` : "none outside", known > 0 ? `, ${known} known limits` : "");
+    const counted = [outside > 0 || known === 0 ? `${outside || "none"} outside` : "", known > 0 ? `${known} known limit${known > 1 ? "s" : ""}` : ""];
+    const facts = el("span", { class: outside > 0 ? "bad" : "" }, counted.filter(Boolean).join(", "));
     return el("figure", {}, el("figcaption", {}, name, facts), mapOf(row));
   });
   const key = [["inside", "inside of every bound"], ["known-limit", "outside, and the controller’s page says why"], ["outside", "outside"], ["not-run", "not run: too long, or not on this stack"]];
