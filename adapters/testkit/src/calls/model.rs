@@ -122,8 +122,11 @@ struct Model<C: ConfiguredController, S: Stack<C>> {
     lines: Vec<Line<S::Path>>,
     lineages: u64,
     /// The latest: when, on which path, what.
-    calls: VecDeque<(At, usize, Shown<KeptBy<C, S>>)>,
+    calls: VecDeque<Made<KeptBy<C, S>>>,
 }
+
+/// When a call was made, on which path, and the call.
+type Made<K> = (At, usize, Shown<K>);
 
 /// A call as it is shown.
 #[derive(Clone, Copy, Debug)]
