@@ -154,7 +154,8 @@ impl Cubic {
             undo: None,
             given_back: false,
             undecided: false,
-            resized: false,
+            // Ours makes an initial window of bytes, not of packets, a bit larger, so that its bytes stay whole.
+            resized: smss > 1472.0,
             period: Period::default(),
             last_ack: path.now,
             next_pn: 0,
