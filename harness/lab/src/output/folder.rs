@@ -261,6 +261,10 @@ impl Drop for Folder {
                 Err(_) => self.made.clear(),
             }
         }
+        // What is locked there is a file in it.
+        if cfg!(not(unix)) && !self.made.is_empty() && self.lock.take().is_some() {
+            let _ = fs::remove_file(self.target.join(LOCK));
+        }
         for dir in self.made.iter().rev() {
             // This fails, as it should, where another program has put something into it.
             let _ = fs::remove_dir(dir);
