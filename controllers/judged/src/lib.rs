@@ -39,7 +39,14 @@ pub struct Test {
     /// The name it has there; `{column}` stands for a value of `table`.
     pub name: String,
     /// The controller that is judged, as `-c` takes it.
+    #[serde(default)]
     pub controller: String,
+    /// Several of them, each a test.
+    #[serde(default)]
+    controllers: Vec<String>,
+    /// A scenario file, of tests that need a network: what steps are is then the runner's.
+    #[serde(default)]
+    pub scenario: String,
     /// Datagram size, bytes.
     #[serde(default = "mtu")]
     pub mtu: u32,
@@ -186,17 +193,24 @@ pub const SOURCES: &[&str] = &[
     include_str!("../rows/packetdrill.toml"),
 ];
 
-/// What becomes of all tests of all sources.
+/// Those that need a network, likewise. Who has a simulator runs them.
+pub const NETWORKS: &[&str] =
+    &[include_str!("../rows/google-quiche-networks.toml"), include_str!("../rows/picoquic.toml")];
+
+/// What becomes of all tests of `sources`, texts such as [`SOURCES`]; `run` runs one.
 ///
 /// # Errors
 /// A source cannot be read, or one of its tests cannot be run.
-pub fn judge_all() -> Result<Vec<Judgement>, String> {
+pub fn judge_all(
+    sources: &[&str],
+    run: impl Fn(&Test) -> Result<Vec<Outcome>, String>,
+) -> Result<Vec<Judgement>, String> {
     let judged = |text: &&str| {
         let source = read(text)?;
         let repository = source.repository.clone();
-        judge(source, str::to_owned).map_err(|error| format!("{repository}: {error}"))
+        judge(source, &run).map_err(|error| format!("{repository}: {error}"))
     };
-    SOURCES.iter().map(judged).collect()
+    sources.iter().map(judged).collect()
 }
 
 /// The tables of docs/judged.md: the suites, what a text decides against, what is a fault.
@@ -224,11 +238,11 @@ pub fn tables(judgements: &[Judgement]) -> String {
         }
     }
     page.push_str(
-        "\n## Texts that decide against an expectation\n\n| suite | the text | expectations |\n|---|---|---|\n",
+        "\n### Texts that decide against an expectation\n\n| suite | the text | expectations |\n|---|---|---|\n",
     );
     texts.iter().for_each(|(row, count)| page.push_str(&format!("{row} {count} |\n")));
     if !faults.is_empty() {
-        page.push_str("\n## Faults\n\n| suite | test | expected | ours |\n|---|---|---|---|\n");
+        page.push_str("\n### Faults\n\n| suite | test | expected | ours |\n|---|---|---|---|\n");
         page.push_str(&faults);
     }
     page
@@ -249,6 +263,13 @@ impl Test {
     fn expand(self) -> Vec<Test> {
         let mtus = if self.mtus.is_empty() { vec![self.mtu] } else { self.mtus.clone() };
         let rows = if self.table.is_empty() { vec![Vec::new()] } else { self.table.clone() };
+        if let [_, _, ..] = self.controllers[..] {
+            let each = |controller: String| {
+                let name = format!("{} of {controller}", self.name);
+                Test { name, controller, controllers: Vec::new(), ..self.clone() }.expand()
+            };
+            return self.controllers.iter().cloned().flat_map(each).collect();
+        }
         let mut tests = Vec::new();
         for mtu in mtus {
             for row in &rows {
@@ -278,22 +299,22 @@ impl Test {
         tests
     }
 
-    /// What becomes of it with `controller` instead of its own.
+    /// What becomes of it, without a network; another controller than its own may take its place.
     ///
     /// # Errors
     /// There is no such controller, or a step is none.
-    pub fn judge(&self, controller: &str) -> Result<Vec<Outcome>, String> {
+    pub fn run(&self, controller: &str) -> Result<Vec<Outcome>, String> {
         let algorithm = Algorithm::read(controller).map_err(|error| format!("{}: {error}", self.name))?;
         script::run(self, algorithm)
     }
 }
 
-/// What becomes of all tests of `source`; `change` may have another controller judged than the test's own.
+/// What becomes of all tests of `source`; `run` runs one.
 ///
 /// # Errors
-/// See [`Test::judge`].
-pub fn judge(source: Source, change: impl Fn(&str) -> String) -> Result<Judgement, String> {
-    let judged = |test: &Test| test.judge(&change(&test.controller)).map(|outcomes| (test.clone(), outcomes));
+/// A test cannot be run.
+pub fn judge(source: Source, run: impl Fn(&Test) -> Result<Vec<Outcome>, String>) -> Result<Judgement, String> {
+    let judged = |test: &Test| run(test).map(|outcomes| (test.clone(), outcomes));
     let tests = source.tests.iter().map(judged).collect::<Result<_, _>>()?;
     Ok(Judgement { source, tests })
 }

@@ -46,6 +46,73 @@ pub fn run(test: &Test, algorithm: Algorithm) -> Result<Vec<Outcome>, String> {
     Ok(run.outcomes)
 }
 
+/// What a quantity should be.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expectation {
+    /// Its name.
+    pub quantity: String,
+    relation: Relation,
+    wanted: f64,
+    by: f64,
+    text: String,
+    decided: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Relation {
+    Equal,
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+}
+
+impl Expectation {
+    /// Reads an expectation; a number that ends in `p` is of packets, each worth `packet`.
+    ///
+    /// # Errors
+    /// The text is none.
+    pub fn read(text: &str, packet: f64) -> Result<Expectation, String> {
+        let (text, decided) = match text.split_once(" | ") {
+            Some((expectation, by)) => (expectation, Some(by.to_owned())),
+            None => (text, None),
+        };
+        let value = |text: &str| {
+            let (digits, unit) = text.strip_suffix('p').map_or((text, 1.0), |digits| (digits, packet));
+            digits.parse::<f64>().map(|value| value * unit).map_err(|_| format!("{text:?} is no number"))
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (quantity, relation, wanted, by) = match words[..] {
+            [quantity, relation, wanted] => (quantity, relation, value(wanted)?, 0.0),
+            [quantity, relation, wanted, "by", by] => (quantity, relation, value(wanted)?, value(by)?),
+            _ => return Err("neither a step nor an expectation".to_owned()),
+        };
+        let relation = match relation {
+            "=" => Relation::Equal,
+            "<" => Relation::Below,
+            "<=" => Relation::AtMost,
+            ">" => Relation::Above,
+            ">=" => Relation::AtLeast,
+            _ => return Err(format!("{relation:?} is no relation; expected =, <, <=, > or >=")),
+        };
+        Ok(Expectation { quantity: quantity.to_owned(), relation, wanted, by, text: text.to_owned(), decided })
+    }
+
+    /// What becomes of it where the quantity is `ours`.
+    #[must_use]
+    pub fn outcome(&self, ours: f64) -> Outcome {
+        let Expectation { wanted, by, .. } = *self;
+        let met = match self.relation {
+            Relation::Equal => (ours - wanted).abs() <= by || ours == wanted,
+            Relation::Below => ours < wanted,
+            Relation::AtMost => ours <= wanted + by,
+            Relation::Above => ours > wanted,
+            Relation::AtLeast => ours >= wanted - by,
+        };
+        Outcome { expected: self.text.clone(), ours, met, decided: self.decided.clone() }
+    }
+}
+
 fn number(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("{text:?} is no whole number"))
 }
@@ -105,36 +172,9 @@ impl Run<'_> {
         }
     }
 
-    /// A number of the quantity's unit, or of packets of it.
-    fn value(&self, text: &str) -> Result<f64, String> {
-        let (digits, unit) = match text.strip_suffix('p') {
-            Some(digits) => (digits, self.sender.mtu() as f64),
-            None => (text, 1.0),
-        };
-        digits.parse::<f64>().map(|value| value * unit).map_err(|_| format!("{text:?} is no number"))
-    }
-
     fn expect(&mut self, text: &str) -> Result<(), String> {
-        let (expectation, decided) = match text.split_once(" | ") {
-            Some((expectation, by)) => (expectation, Some(by.to_owned())),
-            None => (text, None),
-        };
-        let words: Vec<&str> = expectation.split_whitespace().collect();
-        let (name, relation, wanted, by) = match words[..] {
-            [name, relation, wanted] => (name, relation, wanted, 0.0),
-            [name, relation, wanted, "by", by] => (name, relation, wanted, self.value(by)?),
-            _ => return Err("neither a step nor an expectation".to_owned()),
-        };
-        let (ours, theirs) = (self.quantity(name), self.value(wanted)?);
-        let met = match relation {
-            "=" => (ours - theirs).abs() <= by || ours == theirs,
-            "<" => ours < theirs,
-            "<=" => ours <= theirs + by,
-            ">" => ours > theirs,
-            ">=" => ours >= theirs - by,
-            _ => return Err(format!("{relation:?} is no relation")),
-        };
-        self.outcomes.push(Outcome { expected: expectation.to_owned(), ours, met, decided });
+        let expectation = Expectation::read(text, self.sender.mtu() as f64)?;
+        self.outcomes.push(expectation.outcome(self.quantity(&expectation.quantity)));
         Ok(())
     }
 

@@ -1,9 +1,11 @@
 //! Every expectation of others is met, or a text decides against it.
 
+mod networks;
+
 use windlass_judged::{Judgement, Outcome, SOURCES, Test, judge, judge_all, read, tables};
 
 fn judgements() -> Vec<Judgement> {
-    judge_all().unwrap_or_else(|error| panic!("{error}"))
+    judge_all(SOURCES, |test| test.run(&test.controller)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The outcomes that are `wanted`, a line each.
@@ -71,7 +73,7 @@ fn wrong_controllers_fail() {
         };
         let source = SOURCES.iter().map(|text| read(text).expect("a source"));
         let source = source.into_iter().find(|source| source.repository == *repository).expect("a source");
-        if judge(source, mutated).expect("a judgement").faults() == 0 {
+        if judge(source, |test| test.run(&mutated(&test.controller))).expect("a judgement").faults() == 0 {
             missed.push((repository, wrong, parameters));
         }
     }
