@@ -1,19 +1,13 @@
 /* Calls every function of windlass.h: with nonsense, with every controller, in groups. */
 #include <windlass.h>
 
+#include "../../../testkit/check.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition)                                                                       \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                    \
-            exit(1);                                                                           \
-        }                                                                                      \
-    } while (0)
 
 #define MS 1000000u
 #define MTU 1200u

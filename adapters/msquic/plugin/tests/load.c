@@ -4,6 +4,8 @@
  */
 #include <windlass_msquic.h>
 
+#include "../../../testkit/check.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +14,6 @@
 #else
 #include <dlfcn.h>
 #endif
-
-#define CHECK(condition)                                                                               \
-    do {                                                                                               \
-        if (!(condition)) {                                                                            \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            exit(1);                                                                                   \
-        }                                                                                              \
-    } while (0)
 
 static windlass_msquic_plugin_entry entry_of(const char *path) {
     windlass_msquic_plugin_entry entry = NULL;

@@ -23,14 +23,14 @@ fn cell(name: &str, seed: u64) -> Cell {
     }
 }
 
-/// Counts the runs of each seed, and asks to stop when `stop` is set.
+/// The work that was begun and done, which stops when `stop` is set.
 #[derive(Default)]
-struct Told {
+struct Progress {
     work: Mutex<(u64, u64)>,
     stop: AtomicBool,
 }
 
-impl Watch for Told {
+impl Watch for Progress {
     fn begin(&self, work: u64) {
         self.work.lock().unwrap().0 = work;
     }
@@ -93,14 +93,14 @@ fn what_is_missing_is_run_once() {
             Ok(reading(cell))
         },
     };
-    let told = Told::default();
-    let done = run(&cells[..1], &store, &engine, &told);
+    let progress = Progress::default();
+    let done = run(&cells[..1], &store, &engine, &progress);
     assert!(done.failure.is_none());
-    let Done { tally, failure } = run(&cells, &store, &engine, &told);
+    let Done { tally, failure } = run(&cells, &store, &engine, &progress);
     assert!(failure.is_none());
     assert_eq!((tally.cells, tally.kept, tally.made, tally.packets), (3, 3, 2, 5));
     assert_eq!(*order.lock().unwrap(), [1, 3, 2]);
-    assert_eq!(*told.work.lock().unwrap(), (5, 6), "asked for at last, and told in both");
+    assert_eq!(*progress.work.lock().unwrap(), (5, 6), "the work of the second command, and that done in both");
     let values = cells.iter().map(|cell| store.get(&cell.key()).unwrap().read.value);
     assert!(values.eq([1.0, 2.0, 3.0, 3.0].map(|seed: f64| seed / 3.0)));
 }
@@ -112,17 +112,17 @@ fn a_stop_loses_the_cells_in_hand_only() {
     let store = Store::open(dir.path()).unwrap();
     let cells: Vec<Cell> = (1..=50).map(|seed| cell("one", seed)).collect();
     let runs = AtomicUsize::new(0);
-    let told = Told::default();
+    let progress = Progress::default();
     let limited = Cores {
         jobs: 2,
         run: |cell: &Cell, watch: &dyn Fn(f64) -> bool| {
             if runs.fetch_add(1, Ordering::Relaxed) == 9 {
-                told.stop.store(true, Ordering::Relaxed);
+                progress.stop.store(true, Ordering::Relaxed);
             }
             if watch(0.5) { Err(Failure::Stopped) } else { Ok(reading(cell)) }
         },
     };
-    let Done { tally, failure } = run(&cells, &store, &limited, &told);
+    let Done { tally, failure } = run(&cells, &store, &limited, &progress);
     assert!(matches!(failure, Some(Failure::Stopped)));
     assert!((8..=10).contains(&tally.kept), "{tally:?}");
     let kept = cells.iter().filter(|cell| store.get(&cell.key()).is_some()).count();
@@ -132,7 +132,7 @@ fn a_stop_loses_the_cells_in_hand_only() {
         20 => Err(Failure::Run("seed 20 cannot be run".to_owned())),
         _ => Ok(reading(cell)),
     };
-    let Done { tally, failure } = run(&cells, &store, &Cores { jobs: 1, run: broken }, &Told::default());
+    let Done { tally, failure } = run(&cells, &store, &Cores { jobs: 1, run: broken }, &Progress::default());
     assert_eq!(failure.unwrap().to_string(), "seed 20 cannot be run");
     assert!(tally.kept > kept && tally.kept < 50);
 
@@ -141,7 +141,7 @@ fn a_stop_loses_the_cells_in_hand_only() {
         counted.fetch_add(1, Ordering::Relaxed);
         Ok(reading(cell))
     };
-    let done = run(&cells, &store, &Cores { jobs: 0, run: whole }, &Told::default());
+    let done = run(&cells, &store, &Cores { jobs: 0, run: whole }, &Progress::default());
     assert_eq!((done.tally.kept, done.tally.made), (50, counted.into_inner()));
     assert_eq!(done.tally.made, 50 - tally.kept);
 }
