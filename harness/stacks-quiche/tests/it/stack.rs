@@ -194,7 +194,8 @@ fn every_native_controller_runs_and_others_are_refused() {
 /// windows for each, not all that flow control allows.
 #[test]
 fn what_a_probe_lets_in_is_bounded() {
-    let text = "duration_s = 60\n[dumbbell]\nrate_mbps = 0.064\nrtt_ms = 50\nbuffer_packets = 4\n\
+    let text = "duration_s = 684\nsample_ms = 3420\npacket_bytes = 8972\n[dumbbell]\nrate_mbps = 0.064\nrtt_ms = 50\nbuffer_packets = 4\n\
+                [[dumbbell.fault]]\nkind = \"reordering\"\nat_s = 0\nfor_ms = 684000\npercent = 5\nby_ms = 12.5\n\
                 [[flow]]\ncontroller = \"reno\"\ncount = 10\nstagger_s = 1\n";
     let outcome = run(text);
     assert!(outcome.flows.iter().any(|flow| flow.packets_lost > 0));
