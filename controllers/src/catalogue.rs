@@ -3,14 +3,15 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::param::{Param, ParamError, Parameters, Range, Value};
+use crate::param::{Param, ParamError, Parameters, Range};
 use crate::parts::window_controller::WindowController;
 use crate::schemes::*;
+use crate::text::{self, Configurable, ParseError};
 use crate::{ConfiguredController, Controller, Decision, Event, Info, Member, Path, Signals, Table, View};
 
-/// What the catalogue says of one controller.
+/// What a list says of one controller, and the controller with default parameters, or what makes it.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct Entry<D = fn() -> Algorithm> {
     /// The controller's name, as in `-c NAME`.
     pub name: &'static str,
     /// One line on what it is.
@@ -25,88 +26,17 @@ pub struct Entry {
     /// The size of one flow's state, bytes.
     pub state_size: usize,
     /// The controller with default parameters.
-    pub default: fn() -> Algorithm,
+    pub default: D,
 }
 
-/// Why the text of an algorithm could not be read.
-#[derive(Clone, Copy, PartialEq)]
-pub enum ParseError<'a> {
-    /// There is no controller of that name.
-    UnknownController(&'a str),
-    /// The controller has no such parameter.
-    UnknownParameter {
-        /// Name of the controller.
-        controller: &'static str,
-        /// The parameter name as typed.
-        parameter: &'a str,
-    },
-    /// A parameter does not take that value.
-    BadValue {
-        /// Name of the controller.
-        controller: &'static str,
-        /// Name of the parameter.
-        parameter: &'a str,
-        /// The value as typed.
-        value: &'a str,
-        /// The values it accepts.
-        expected: crate::param::Range,
-    },
-    /// A parameter stands there twice.
-    Twice {
-        /// Name of the controller.
-        controller: &'static str,
-        /// Name of the parameter.
-        parameter: &'a str,
-    },
-    /// A part of the text is not `parameter=value`.
-    NotAnAssignment(&'a str),
-}
-
-impl fmt::Debug for ParseError<'_> {
-    /// What `?` in `main` prints: the text.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+impl<D> Entry<D> {
+    /// What is said of `C`, whose page is `page`.
+    #[must_use]
+    pub const fn of<C: Controller>(page: &'static str, default: D) -> Entry<D> {
+        let Info { name, summary, source, fallback } = C::INFO;
+        Entry { name, summary, source, page, fallback, state_size: size_of::<C::State>(), default }
     }
 }
-
-impl fmt::Display for ParseError<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ParseError::UnknownController(name) => {
-                write!(f, "unknown controller {name:?}")?;
-                if let Some(near) = Algorithm::nearest(name) {
-                    write!(f, " (did you mean {near:?}?)")?;
-                }
-                f.write_str("; the catalogue has ")?;
-                for (i, entry) in Algorithm::ALL.iter().enumerate() {
-                    write!(f, "{}{}", if i > 0 { ", " } else { "" }, entry.name)?;
-                }
-                Ok(())
-            }
-            ParseError::UnknownParameter { controller, parameter } => {
-                write!(f, "{controller} has no parameter {parameter:?}; it has profile")?;
-                let mut result = Ok(());
-                if let Some(algorithm) = Algorithm::named(controller) {
-                    algorithm.describe(&mut |param| {
-                        result = result.and_then(|()| write!(f, ", {}", param.name));
-                    });
-                }
-                result
-            }
-            ParseError::BadValue { controller, parameter, value, expected } => {
-                write!(f, "{controller}: {parameter} is {value:?}; expected {expected}")
-            }
-            ParseError::Twice { controller, parameter } => {
-                write!(f, "{controller}: {parameter} is given twice; expected one value")
-            }
-            ParseError::NotAnAssignment(text) => {
-                write!(f, "{text:?} is not of the form parameter=value")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ParseError<'_> {}
 
 /// An owned, allocation-free form of [`ParseError`] is not possible; `FromStr` has no
 /// lifetime to borrow from, so it only says that there was a mistake.
@@ -120,16 +50,6 @@ impl fmt::Display for NotAnAlgorithm {
 }
 
 impl core::error::Error for NotAnAlgorithm {}
-
-/// The profiles of a controller, whose document may be a draft and of which Linux may have a module.
-const fn profiles(draft: bool, linux: bool) -> crate::param::Range {
-    crate::param::Range::Words(match (draft, linux) {
-        (false, false) => &["quic", "paper"],
-        (false, true) => &["quic", "paper", "linux"],
-        (true, false) => &["quic", "paper", "draft"],
-        (true, true) => &["quic", "paper", "draft", "linux"],
-    })
-}
 
 /// A controller's functions, compiled once, here: as generic functions they would be compiled anew, for
 /// all controllers, in every crate that steps an [`Algorithm`]. None is inlined, or the largest
@@ -227,15 +147,10 @@ macro_rules! catalogue {
 
         impl Algorithm {
             /// Every controller, in the order they are listed.
-            pub const ALL: &'static [Entry] = &[$(Entry {
-                name: <$controller as Controller>::INFO.name,
-                summary: <$controller as Controller>::INFO.summary,
-                source: <$controller as Controller>::INFO.source,
-                page: include_str!(concat!("schemes/", $page, ".md")),
-                fallback: <$controller as Controller>::INFO.fallback,
-                state_size: size_of::<<$controller as Controller>::State>(),
-                default: || Algorithm::$variant(Default::default()),
-            },)+];
+            pub const ALL: &'static [Entry] = &[$(Entry::of::<$controller>(
+                include_str!(concat!("schemes/", $page, ".md")),
+                || Algorithm::$variant(Default::default()),
+            ),)+];
 
             /// Sets the parameter called `name`; `profile` sets all of them.
             ///
@@ -243,21 +158,7 @@ macro_rules! catalogue {
             /// There is no such parameter, or it does not take `value`.
             pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
                 match self {
-                    $(Algorithm::$variant(params) => {
-                        if name == "profile" {
-                            let draft = <$controller as Controller>::INFO.source.starts_with("draft-");
-                            let linux = Parameters::linux();
-                            *params = match (value, linux) {
-                                ("quic", _) => Default::default(),
-                                ("paper", _) => Parameters::paper(),
-                                ("draft", _) if draft => Parameters::paper(),
-                                ("linux", Some(linux)) => linux,
-                                _ => return Err(ParamError::Expected(profiles(draft, linux.is_some()))),
-                            };
-                            return Ok(());
-                        }
-                        params.set(name, value)
-                    })+
+                    $(Algorithm::$variant(params) => text::set::<$controller>(params, name, value),)+
                 }
             }
 
@@ -350,6 +251,26 @@ macro_rules! catalogue {
             }
         }
 
+        impl Configurable for Algorithm {
+            fn name(&self) -> &'static str {
+                self.info().name
+            }
+            fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
+                Algorithm::set(self, name, value)
+            }
+            fn describe(&self, visit: &mut dyn FnMut(&Param)) {
+                Algorithm::describe(self, visit);
+            }
+            fn limit(&self) -> Option<(&'static str, Range)> {
+                Algorithm::limit(self)
+            }
+            fn parameters(&self) -> text::Names {
+                match self {
+                    $(Algorithm::$variant(_) => text::Names::of::<$controller>(),)+
+                }
+            }
+        }
+
         impl ConfiguredController for Algorithm {
             type State = AnyState;
             type Group = AnyGroup;
@@ -358,6 +279,13 @@ macro_rules! catalogue {
                 match self {
                     $(Algorithm::$variant(_) => <$controller as Controller>::INFO,)+
                 }
+            }
+            fn with(&self, name: &str, value: &str) -> Option<Self> {
+                let mut other = *self;
+                other.set(name, value).is_ok().then_some(other)
+            }
+            fn write(&self, f: &mut dyn fmt::Write) -> fmt::Result {
+                text::write(f, self, &mut { *self })
             }
             fn needs(&self) -> Signals {
                 Algorithm::needs(self)
@@ -467,9 +395,7 @@ impl Algorithm {
     /// The name in the catalogue that a user who typed `name` most likely meant, if one is similar.
     #[must_use]
     pub fn nearest(name: &str) -> Option<&'static str> {
-        let name = name.strip_prefix(Self::PREFIX).unwrap_or(name);
-        let near = Algorithm::ALL.iter().map(|entry| (edits_between(name, entry.name), entry.name)).min()?;
-        (near.0 <= (name.len() / 3).min(3)).then_some(near.1)
+        text::nearest(name, Algorithm::ALL.iter().map(|entry| entry.name))
     }
 
     /// Reads `name` or `name:parameter=value,…`, also with [`PREFIX`](Self::PREFIX). `profile=paper` takes the document's
@@ -479,57 +405,11 @@ impl Algorithm {
     /// # Errors
     /// What is wrong with the text, and what was expected.
     pub fn read(text: &str) -> Result<Algorithm, ParseError<'_>> {
-        let (name, assignments) = match text.split_once(':') {
-            Some((name, rest)) => (name, rest),
-            None => (text, ""),
-        };
-        let mut algorithm = Algorithm::named(name).ok_or(ParseError::UnknownController(name))?;
-        let controller = ConfiguredController::name(&algorithm);
-        for assignment in assignments.split(',').filter(|a| !a.is_empty()) {
-            let (parameter, value) = assignment.split_once('=').ok_or(ParseError::NotAnAssignment(assignment))?;
-            algorithm.set(parameter, value).map_err(|error| match error {
-                ParamError::Unknown => ParseError::UnknownParameter { controller, parameter },
-                ParamError::Expected(expected) => ParseError::BadValue { controller, parameter, value, expected },
-            })?;
-            // A name that is not refused is one of the controller's few.
-            let name = |other: &str| other.split_once('=').is_some_and(|(name, _)| name == parameter);
-            if assignments.split(',').filter(|other| name(other)).count() > 1 {
-                return Err(ParseError::Twice { controller, parameter });
-            }
-        }
-        if let Some((parameter, expected)) = algorithm.limit() {
-            let mut assigned = assignments.rsplit(',').filter_map(|a| a.split_once('='));
-            let value = assigned.find(|(name, _)| *name == parameter).map_or("", |(_, value)| value);
-            return Err(ParseError::BadValue { controller, parameter, value, expected });
-        }
+        let (name, assignments) = text.split_once(':').unwrap_or((text, ""));
+        let mut algorithm = Algorithm::named(name).ok_or(ParseError::UnknownController { name, own: &[] })?;
+        text::assign(&mut algorithm, assignments)?;
         Ok(algorithm)
     }
-}
-
-/// How many letters are to be typed, left out, replaced or swapped with their neighbour to get from `a` to `b`
-/// (optimal string alignment), in any case; `usize::MAX` for texts longer than any name.
-fn edits_between(a: &str, b: &str) -> usize {
-    const LONGEST: usize = 32;
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() > LONGEST || b.len() > LONGEST {
-        return usize::MAX;
-    }
-    let same = |i: usize, j: usize| a[i].eq_ignore_ascii_case(&b[j]);
-    let mut rows = [[0; LONGEST + 1]; 3];
-    rows[1] = core::array::from_fn(|j| j);
-    for i in 0..a.len() {
-        rows[2][0] = i + 1;
-        for j in 0..b.len() {
-            let replaced = rows[1][j] + usize::from(!same(i, j));
-            let mut edits = replaced.min(rows[1][j + 1] + 1).min(rows[2][j] + 1);
-            if i > 0 && j > 0 && same(i, j - 1) && same(i - 1, j) {
-                edits = edits.min(rows[0][j - 1] + 1);
-            }
-            rows[2][j + 1] = edits;
-        }
-        rows.rotate_left(1);
-    }
-    rows[1][b.len()]
 }
 
 impl FromStr for Algorithm {
@@ -545,24 +425,6 @@ impl FromStr for Algorithm {
 /// differs from its default.
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = ConfiguredController::name(self);
-        f.write_str(name)?;
-        let Some(mut reference) = Algorithm::named(name) else { return Ok(()) };
-        let mut separator = ':';
-        let mut result = Ok(());
-        self.describe(&mut |param| {
-            let mut default = false;
-            reference.describe(&mut |other| default |= other.name == param.name && other.value == param.value);
-            if default {
-                return;
-            }
-            // A word may bring parameters of its own along, with their defaults.
-            if let Value::Word(word) = param.value {
-                let _ = reference.set(param.name, word);
-            }
-            result = result.and_then(|()| write!(f, "{separator}{}={}", param.name, param.value));
-            separator = ',';
-        });
-        result
+        ConfiguredController::write(self, f)
     }
 }

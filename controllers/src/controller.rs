@@ -1,7 +1,8 @@
 //! The contract: a controller is three pure functions over plain data.
 
-use core::fmt::Debug;
+use core::fmt::{self, Debug, Write};
 
+use crate::text::{self, Configurable};
 use crate::{Decision, Event, Parameters, Signals, Table, Time, View};
 
 /// What is known of a path when a flow starts on it.
@@ -87,19 +88,31 @@ pub trait Controller {
 }
 
 /// An algorithm together with its parameters: what the generic side of an adapter is
-/// built over. [`Algorithm`](crate::Algorithm) is the engine of the catalogue,
-/// [`Static`] that of one [`Controller`] known when compiling.
+/// built over. [`Algorithm`](crate::Algorithm) is that of the catalogue, [`Static`] that of one [`Controller`] known when
+/// compiling. States need not be `Copy` here, so that where there is an allocator one of an unknown type may be boxed.
 pub trait ConfiguredController: Clone + Debug + Send + Sync + 'static {
     /// State of one flow.
-    type State: Copy + PartialEq + Debug + Send + Sync + 'static;
+    type State: Clone + PartialEq + Debug + Send + Sync + 'static;
     /// Shared state of a group.
-    type Group: Copy + PartialEq + Debug + Send + Sync + 'static;
+    type Group: Clone + PartialEq + Debug + Send + Sync + 'static;
 
     /// Its name, summary, source and fallback.
     fn info(&self) -> Info;
     /// The controller's name ([`Info::name`]).
     fn name(&self) -> &'static str {
         self.info().name
+    }
+    /// It with the parameter `name` set to `value`; `None` where it has no such parameter or that takes no such value.
+    fn with(&self, name: &str, value: &str) -> Option<Self> {
+        let _ = (name, value);
+        None
+    }
+    /// Writes what a user would type to get it.
+    ///
+    /// # Errors
+    /// Those of `f`.
+    fn write(&self, f: &mut dyn Write) -> fmt::Result {
+        f.write_str(self.name())
     }
     /// What it cannot work without.
     fn needs(&self) -> Signals;
@@ -154,6 +167,13 @@ impl<C: Controller + Debug + 'static> ConfiguredController for Static<C> {
 
     fn info(&self) -> Info {
         C::INFO
+    }
+    fn with(&self, name: &str, value: &str) -> Option<Self> {
+        let mut other = *self;
+        other.set(name, value).is_ok().then_some(other)
+    }
+    fn write(&self, f: &mut dyn Write) -> fmt::Result {
+        text::write(f, self, &mut { *self })
     }
     fn needs(&self) -> Signals {
         C::needs(&self.0)

@@ -88,9 +88,10 @@ pub mod schemes;
 mod signals;
 #[cfg(test)]
 mod testkit;
+pub mod text;
 mod time;
 
-pub use catalogue::{Algorithm, AnyGroup, AnyState, Entry, ParseError};
+pub use catalogue::{Algorithm, AnyGroup, AnyState, Entry};
 pub use controller::{ConfiguredController, Controller, Info, Path, Static};
 pub use decision::{Decision, Ecn, Phase, TrainPlan};
 pub use event::{Event, EventKind};
@@ -99,6 +100,7 @@ pub use param::Parameters;
 pub use parts::window_controller::WindowController;
 pub use parts::window_scheme::{Flow, WindowScheme};
 pub use signals::Signals;
+pub use text::ParseError;
 pub use time::{Span, Time};
 
 /// The README's example.

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_adapter::config::Config;
-use windlass_adapter::{Flow, FlowBuilder, Groups, NewFlow, Peer, Stack};
-use windlass_controllers::{Algorithm, Path, Time};
+use windlass_adapter::{Flow, FlowBuilder, Groups, NamedController, NewFlow, Peer, Stack};
+use windlass_controllers::{Path, Time};
 
 use crate::abi;
 
@@ -17,7 +17,7 @@ type Key = (Arc<str>, Box<[u8]>);
 #[derive(Debug)]
 pub struct Definition {
     builder: FlowBuilder,
-    groups: Groups<Algorithm, Key>,
+    groups: Groups<NamedController, Key>,
     /// `WINDLASS_SIGNAL_…` of the stack.
     signals: u32,
 }

@@ -1,8 +1,8 @@
 //! One path of a stack in another language as a windlass flow.
 
-use windlass_adapter::{FellBack, Flow, LostPackets, PathFlow, Sent, one_way_delays, send_quantum};
+use windlass_adapter::{FellBack, Flow, LostPackets, NamedController, PathFlow, Sent, one_way_delays, send_quantum};
 use windlass_controllers::event::{Delivery, RttSample};
-use windlass_controllers::{Algorithm, ConfiguredController, Ecn, Phase, Span, Time};
+use windlass_controllers::{ConfiguredController, Ecn, Phase, Span, Time};
 
 use crate::abi::{self, Packet};
 
@@ -18,7 +18,7 @@ pub struct Invalid;
 
 /// A [`PathFlow`] as `windlass.h` has it.
 #[derive(Debug)]
-pub struct StackPath<C: ConfiguredController = Algorithm> {
+pub struct StackPath<C: ConfiguredController = NamedController> {
     path: PathFlow<C>,
     /// The latest sample.
     latest_rtt: Option<RttSample>,

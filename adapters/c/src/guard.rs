@@ -5,8 +5,8 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use windlass_adapter::{FellBack, Guarded};
-use windlass_controllers::{Algorithm, ConfiguredController};
+use windlass_adapter::{FellBack, Guarded, NamedController};
+use windlass_controllers::ConfiguredController;
 
 use crate::abi;
 use crate::definition::{Definition, NewPath};
@@ -29,7 +29,7 @@ impl From<Invalid> for Failure {
 
 /// A `windlass_flow`: a path until its controller panics, and its last decision from then on.
 #[derive(Debug)]
-pub struct GuardedFlow<C: ConfiguredController = Algorithm> {
+pub struct GuardedFlow<C: ConfiguredController = NamedController> {
     path: Guarded<StackPath<C>>,
     last: abi::Decision,
     name: CString,

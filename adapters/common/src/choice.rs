@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use windlass_controllers::{Algorithm, ConfiguredController, Signals};
+use windlass_controllers::{ConfiguredController, Signals};
+
+use crate::NamedController;
 
 /// A stack as far as choosing a controller for it goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,8 +85,8 @@ pub fn with_fallback(controller: &str) -> String {
 ///
 /// # Errors
 /// The text cannot be read, or a needed signal is not among `provides`.
-pub fn choose(text: &str, stack: &'static str, provides: Signals) -> Result<Algorithm, ChoiceError> {
-    let algorithm = Algorithm::read(text).map_err(|error| ChoiceError::Unreadable(error.to_string()))?;
+pub fn choose(text: &str, stack: &'static str, provides: Signals) -> Result<NamedController, ChoiceError> {
+    let algorithm = NamedController::read(text).map_err(|error| ChoiceError::Unreadable(error.to_string()))?;
     require(&algorithm, text, stack, provides)?;
     Ok(algorithm)
 }
@@ -105,7 +107,7 @@ pub fn require<C: ConfiguredController>(
         return Ok(());
     }
     // A fallback that is asked for already, or that the stack cannot run either, is no remedy.
-    let helps = || Algorithm::read(&with_fallback(text)).map_or(true, |other| provides.contains(other.needs()));
+    let helps = || NamedController::read(&with_fallback(text)).map_or(true, |other| provides.contains(other.needs()));
     let fallback = controller.fallback().filter(|_| helps());
     Err(ChoiceError::MissingSignals { controller: text.to_owned(), missing, stack, fallback, advice: None })
 }

@@ -22,9 +22,9 @@ use std::path::Path as File;
 use std::sync::Arc;
 use std::time::Instant;
 
-use windlass_controllers::{Algorithm, Path, Signals};
+use windlass_controllers::{Path, Signals};
 
-use crate::{ChoiceError, Flow, Groups, Recorder, require};
+use crate::{ChoiceError, Flow, Groups, NamedController, Recorder, require};
 
 mod destination;
 mod file;
@@ -46,7 +46,7 @@ use problem::Place;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Chosen {
     /// The controller with its parameters.
-    pub algorithm: Algorithm,
+    pub algorithm: NamedController,
     /// The same as a user types it.
     pub text: String,
     place: Place,
@@ -76,7 +76,7 @@ struct Contents {
     /// Lengths of the IPv4 and IPv6 prefixes peers of one group share.
     group_prefixes: (u8, u8),
     recording: Option<Recording>,
-    groups: Groups<Algorithm, GroupKey>,
+    groups: Groups<NamedController, GroupKey>,
     origin: Instant,
 }
 
@@ -179,14 +179,14 @@ impl Config {
 
     /// The group a flow of `controller` to `peer` belongs to.
     #[must_use]
-    pub fn group_key(&self, controller: &Algorithm, peer: IpAddr) -> GroupKey {
+    pub fn group_key(&self, controller: &NamedController, peer: IpAddr) -> GroupKey {
         let (v4, v6) = self.0.group_prefixes;
         GroupKey { network: network(peer, v4, v6), controller: controller.to_string() }
     }
 
     /// The groups of all flows this file governs, whatever the stack.
     #[must_use]
-    pub fn groups(&self) -> &Groups<Algorithm, GroupKey> {
+    pub fn groups(&self) -> &Groups<NamedController, GroupKey> {
         &self.0.groups
     }
 
@@ -194,7 +194,7 @@ impl Config {
     #[must_use]
     pub fn join(
         &self,
-        controller: &Algorithm,
+        controller: &NamedController,
         path: &Path,
         peer: SocketAddr,
         recorder: Option<Box<dyn Recorder>>,

@@ -4,10 +4,10 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Table, Time, View};
+use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Path, Table, Time, View};
 
 use crate::group::Membership;
-use crate::{GroupStep, Groups, Recorder};
+use crate::{GroupStep, Groups, NamedController, Recorder};
 
 /// One flow of an algorithm.
 ///
@@ -16,7 +16,7 @@ use crate::{GroupStep, Groups, Recorder};
 // In this order, so that what an event needs lies together: the tags of the catalogue's controller
 // and group are at their ends, those of its states at their beginnings.
 #[repr(C)]
-pub struct Flow<C: ConfiguredController = Algorithm> {
+pub struct Flow<C: ConfiguredController = NamedController> {
     controller: C,
     recorder: Option<Box<dyn Recorder>>,
     last: Time,
@@ -204,7 +204,7 @@ impl<C: ConfiguredController> Flow<C> {
 impl<C: ConfiguredController> Clone for Flow<C> {
     fn clone(&self) -> Self {
         let place = match &self.place {
-            Place::Ungrouped(group) => Place::Ungrouped(*group),
+            Place::Ungrouped(group) => Place::Ungrouped(group.clone()),
             Place::Grouped(membership) => {
                 membership.hold();
                 Place::Grouped(Arc::clone(membership))
@@ -212,7 +212,7 @@ impl<C: ConfiguredController> Clone for Flow<C> {
         };
         Flow {
             controller: self.controller.clone(),
-            state: self.state,
+            state: self.state.clone(),
             place,
             decision: self.decision,
             version: self.version,
@@ -257,8 +257,8 @@ mod tests {
 
     #[test]
     fn a_group_lives_as_long_as_its_members() {
-        let groups = Groups::<Algorithm, u8>::default();
-        let reno = Algorithm::named("reno").unwrap();
+        let groups = Groups::<NamedController, u8>::default();
+        let reno = NamedController::named("reno").unwrap();
         let first = Flow::grouped(reno, &PATH, &groups, 1);
         let second = Flow::grouped(reno, &PATH, &groups, 1);
         let clone = second.clone();
@@ -283,7 +283,7 @@ mod tests {
             }
         }
         let (sender, receiver) = std::sync::mpsc::channel();
-        let mut flow = Flow::ungrouped(Algorithm::named("reno").unwrap(), &PATH);
+        let mut flow = Flow::ungrouped(NamedController::named("reno").unwrap(), &PATH);
         flow.record(Box::new(Count(sender)));
         let cwnd = flow.on_event(&loss(5)).cwnd;
         assert_eq!(cwnd, 6000);

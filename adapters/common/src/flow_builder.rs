@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use windlass_controllers::{Algorithm, ConfiguredController, Path, Signals, Time};
+use windlass_controllers::{ConfiguredController, Path, Signals, Time};
 
 #[cfg(feature = "config")]
 use crate::config::{Config, ConfigError};
-use crate::{ChoiceError, Flow, Groups, Peer, Recorder, Stack, choose, require};
+use crate::{ChoiceError, Flow, Groups, NamedController, Peer, Recorder, Stack, choose, require};
 
 /// Which controller, as a controller and as a user types it.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ type Record<C> = Arc<dyn Fn(&NewFlow<'_, C>) -> Option<Box<dyn Recorder>> + Send
 
 /// Chooses and starts flows that a stack can run. What is cloned counts its flows together.
 #[derive(Clone)]
-pub struct FlowBuilder<C: ConfiguredController = Algorithm> {
+pub struct FlowBuilder<C: ConfiguredController = NamedController> {
     choose: Choose<C>,
     join: Option<Join<C>>,
     record: Option<Record<C>>,

@@ -4,15 +4,15 @@ use std::fmt;
 use std::hash::Hash;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use windlass_controllers::{Algorithm, ConfiguredController, Path, Time};
+use windlass_controllers::{ConfiguredController, Path, Time};
 
 #[cfg(feature = "config")]
 use crate::config::{Config, ConfigError};
 use crate::flow_builder::{Choice, FlowBuilder};
-use crate::{ChoiceError, Flow, Groups, Peer, Recorder, Stack};
+use crate::{ChoiceError, Flow, Groups, NamedController, Peer, Recorder, Stack};
 
 /// Makes flows of one controller, all to one peer.
-pub struct FlowFactory<C: ConfiguredController = Algorithm> {
+pub struct FlowFactory<C: ConfiguredController = NamedController> {
     builder: FlowBuilder<C>,
     choice: Choice<C>,
     peer: SocketAddr,

@@ -1,9 +1,8 @@
 //! One-way delays that were negotiated and do not come.
 
-use std::any::Any;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
-use windlass_controllers::{Algorithm, ConfiguredController, Path, Signals, Span, Time};
+use windlass_controllers::{ConfiguredController, Path, Signals, Span, Time};
 
 use crate::Flow;
 
@@ -69,42 +68,46 @@ impl OneWayWatch {
 /// The flow starts anew, with its time as its seed. What records it hears no more: a replay could not follow.
 #[cold]
 fn fall_back<C: ConfiguredController>(flow: &mut Flow<C>, now: Time, mtu: u32) -> FellBack {
-    let missing = |name: &dyn Display| format!("{name} needs one-way delays, but none came in {ROUNDS} round trips");
-    let name = flow.controller().name();
-    let Some(flow) = (flow as &mut dyn Any).downcast_mut::<Flow>() else {
-        return FellBack { line: format!("{}; it goes on without", missing(&name)), controller: None };
-    };
-    let missing = missing(flow.controller());
-    let Some((algorithm, does)) = fallback(flow) else {
+    let missing = format!("{} needs one-way delays, but none came in {ROUNDS} round trips", Typed(flow.controller()));
+    let Some((fallback, does)) = fallback(flow) else {
         return FellBack { line: format!("{missing}; it has no fallback and goes on without"), controller: None };
     };
+    let controller = Typed(&fallback).to_string();
     let recorded = if flow.is_recorded() { ", its recording ends" } else { "" };
-    *flow = Flow::ungrouped(algorithm, &Path::new(now, mtu, now.0));
-    let controller = algorithm.to_string();
+    *flow = Flow::ungrouped(fallback, &Path::new(now, mtu, now.0));
     let line = format!("{missing}; the flow starts anew as {controller} ({does}){recorded}");
     FellBack { line, controller: Some(controller) }
 }
 
 /// The controller of `flow` with its documented fallback turned on, and what that does, if it works without one-way
 /// delays on any stack that could run the one without. A flow of a group has none: it would leave its group.
-fn fallback(flow: &Flow) -> Option<(Algorithm, &'static str)> {
+fn fallback<C: ConfiguredController>(flow: &Flow<C>) -> Option<(C, &'static str)> {
     let controller = flow.controller();
     let does = controller.fallback().filter(|_| !flow.is_grouped())?;
-    let mut other = *controller;
-    other.set("fallback", "on").ok()?;
+    let other = controller.with("fallback", "on")?;
     // Every stack reports round-trip times.
     let reported = controller.needs().without(Signals::ONE_WAY_DELAY).and(Signals::RTT);
     reported.contains(other.needs()).then_some((other, does))
 }
 
+/// What a user would type to get a controller.
+struct Typed<'a, C>(&'a C);
+
+impl<C: ConfiguredController> Display for Typed<'_, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NamedController;
 
     const PATH: Path = Path::new(Time(0), 1200, 1);
 
     fn flow(controller: &str) -> (Flow, OneWayWatch) {
-        let flow = Flow::ungrouped(Algorithm::read(controller).unwrap(), &PATH);
+        let flow = Flow::ungrouped(NamedController::read(controller).unwrap(), &PATH);
         let watch = OneWayWatch::new(flow.controller());
         (flow, watch)
     }
@@ -146,7 +149,7 @@ mod tests {
         let (mut flow, _) = flow("ledbat:iw=4");
         let fell_back = fall_back(&mut flow, Time(99), 1000);
         let typed = fell_back.controller.unwrap();
-        assert_eq!(Algorithm::read(&typed).unwrap(), Algorithm::read("ledbat:iw=4,fallback=on").unwrap());
+        assert_eq!(NamedController::read(&typed).unwrap(), NamedController::read("ledbat:iw=4,fallback=on").unwrap());
         assert_eq!(
             fell_back.line,
             format!(
@@ -161,11 +164,11 @@ mod tests {
     #[test]
     fn one_without_a_fallback_goes_on() {
         let (mut flow, _) = flow("rapid");
-        let before = (*flow.controller(), *flow.state());
+        let before = (*flow.controller(), flow.state().clone());
         let FellBack { line, controller } = fall_back(&mut flow, Time(99), 1000);
         assert_eq!(controller, None);
         assert!(line.ends_with("round trips; it has no fallback and goes on without"), "{line}");
-        assert_eq!((*flow.controller(), *flow.state()), before);
+        assert_eq!((*flow.controller(), flow.state().clone()), before);
     }
 
     #[test]

@@ -11,10 +11,10 @@ use std::io::BufRead;
 use std::iter::Peekable;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_controllers::{Algorithm, Decision, Event, EventKind};
+use windlass_controllers::{Decision, Event, EventKind};
 
 use crate::step::{Entry, ReadError, Start, Step, Steps, fields};
-use crate::{Flow, GroupStep, Groups, Recorder, StateVariables};
+use crate::{Flow, GroupStep, Groups, NamedController, Recorder, StateVariables};
 
 /// What came of replaying one log.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ impl Recorder for Latest {
 /// One log on its way.
 struct Replayed<R: BufRead> {
     entries: Peekable<Steps<R>>,
-    start: Option<(Start, Algorithm)>,
+    start: Option<(Start, NamedController)>,
     flow: Option<Flow>,
     latest: Latest,
     steps: u64,
@@ -142,7 +142,7 @@ struct Replayed<R: BufRead> {
 /// Replays logs, those of one group together. The outcomes are in the order of the logs.
 pub fn replay<R: BufRead>(logs: Vec<R>) -> Vec<Outcome> {
     let mut logs: Vec<Replayed<R>> = logs.into_iter().map(Replayed::new).collect();
-    let groups = Groups::<Algorithm, u64>::default();
+    let groups = Groups::<NamedController, u64>::default();
     let mut next_steps: BTreeMap<u64, u64> = BTreeMap::new();
     loop {
         let mut moved = false;
@@ -198,7 +198,7 @@ impl<R: BufRead> Replayed<R> {
     }
 
     /// Takes the next entry if it is the next step of its group; returns whether it did.
-    fn advance(&mut self, groups: &Groups<Algorithm, u64>, next_steps: &mut BTreeMap<u64, u64>) -> bool {
+    fn advance(&mut self, groups: &Groups<NamedController, u64>, next_steps: &mut BTreeMap<u64, u64>) -> bool {
         if let Some(at) = self.next_group_step() {
             let next = next_steps.entry(at.group).or_default();
             if at.step != *next {
@@ -217,7 +217,7 @@ impl<R: BufRead> Replayed<R> {
                 });
             }
             Some(Err(error)) => self.outcome = Some(Outcome::Unreadable(error)),
-            Some(Ok(Entry::Start(start))) => match Algorithm::read(&start.controller) {
+            Some(Ok(Entry::Start(start))) => match NamedController::read(&start.controller) {
                 Ok(algorithm) => self.start = Some((start, algorithm)),
                 Err(_) => self.outcome = Some(Outcome::UnknownController(start.controller)),
             },
@@ -226,7 +226,7 @@ impl<R: BufRead> Replayed<R> {
         true
     }
 
-    fn step(&mut self, step: &Step, groups: &Groups<Algorithm, u64>) {
+    fn step(&mut self, step: &Step, groups: &Groups<NamedController, u64>) {
         let Some((start, algorithm)) = &self.start else {
             self.outcome = Some(Outcome::NoStart);
             return;

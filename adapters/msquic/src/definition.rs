@@ -8,9 +8,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use windlass_adapter::config::{Config, ConfigError, Peer, Recording};
 use windlass_adapter::{
-    Choice, ChoiceError, Flow, FlowBuilder, Groups, LogWriter, NewFlow, QlogRecorder, Recorder, Stack, require,
+    Choice, ChoiceError, Flow, FlowBuilder, Groups, LogWriter, NamedController, NewFlow, QlogRecorder, Recorder, Stack, require,
 };
-use windlass_controllers::{Algorithm, ConfiguredController, Signals, Time};
+use windlass_controllers::{ConfiguredController, Signals, Time};
 
 use crate::flow::GuardedPath;
 use crate::packets::{self, ConnectionInfo, Destination};
@@ -74,7 +74,7 @@ pub(crate) trait StartFlow: Send + Sync {
 }
 
 /// A controller with its groups and recorders, for `register_as`.
-pub struct Definition<E: ConfiguredController = Algorithm> {
+pub struct Definition<E: ConfiguredController = NamedController> {
     builder: FlowBuilder<E>,
     /// The configuration whose `[recording]` applies to the flows.
     recording: Option<Config>,

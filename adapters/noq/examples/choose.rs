@@ -3,7 +3,7 @@
 use std::{error::Error, net::Ipv4Addr, sync::Arc};
 
 use noq::{ClientConfig, Connection, Endpoint, Incoming, PathId, ServerConfig, TransportConfig};
-use windlass_noq::{Algorithm, Config, Controller, Factory, Groups, Peer};
+use windlass_noq::{Config, Controller, Factory, Groups, NamedController, Peer};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -89,7 +89,7 @@ fn governs(connection: &Connection) -> String {
     let Some(controller) = connection.congestion_state(PathId::ZERO) else {
         return "none: the path is closed".to_owned();
     };
-    match controller.into_any().downcast::<Controller<Algorithm>>() {
+    match controller.into_any().downcast::<Controller<NamedController>>() {
         Ok(controller) => controller.flow().controller().to_string(),
         Err(_) => "noq's own".to_owned(),
     }

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{self, ControllerMetrics};
-use windlass_adapter::Flow;
 use windlass_adapter::std_time::{Loss, Packet, Path};
-use windlass_controllers::{Algorithm, ConfiguredController};
+use windlass_adapter::{Flow, NamedController};
+use windlass_controllers::ConfiguredController;
 
 /// A windlass controller as noq takes one; made by a [`Factory`](crate::Factory).
 ///
 /// A running one is reached with `Connection::congestion_state(path)` and a copy of it
 /// with `clone_box().into_any()`; see [`flow`](Controller::flow).
 #[derive(Debug)]
-pub struct Controller<C: ConfiguredController = Algorithm> {
+pub struct Controller<C: ConfiguredController = NamedController> {
     path: Path<C>,
     /// Packets lost that no congestion event has covered yet.
     lost: u32,

@@ -10,8 +10,8 @@ use quiche::external::{Controller, NewPath};
 #[cfg(feature = "config")]
 use windlass_adapter::config::{Config, ConfigError};
 use windlass_adapter::std_time::Clock;
-use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NewFlow, Recorder, Stack};
-use windlass_controllers::{Algorithm, ConfiguredController, Signals};
+use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NamedController, NewFlow, Recorder, Stack};
+use windlass_controllers::{ConfiguredController, Signals};
 
 use crate::STACK;
 use crate::guard::GuardedPath;
@@ -19,7 +19,7 @@ use crate::names::provides;
 
 /// A controller with its groups and recorders, to be given a name by
 /// [`register_as`](crate::register_as).
-pub struct Definition<E: ConfiguredController = Algorithm> {
+pub struct Definition<E: ConfiguredController = NamedController> {
     flows: FlowBuilder<E>,
     origin: OnceLock<Instant>,
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, PoisonError, RwLock};
 
 use quiche::external;
-use windlass_adapter::ChoiceError;
+use windlass_adapter::{ChoiceError, NamedController};
 use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
 use crate::{Definition, PROVIDES, PROVIDES_WITH_ECT};
@@ -75,9 +75,9 @@ pub(crate) fn provides() -> Signals {
 /// There is no such controller, or it needs a signal quiche does not report.
 pub fn register(name: &str) -> Result<(), RegisterError> {
     let name = name.strip_prefix(PREFIX).unwrap_or(name);
-    let known = Algorithm::ALL.iter().find(|entry| entry.name == name);
+    let known = NamedController::all().find(|entry| entry.name == name);
     let known = known.ok_or_else(|| RegisterError::Unknown(name.to_owned()))?;
-    let controller = (known.default)();
+    let controller = known.default;
     // What it does without a signal is chosen by a parameter.
     if controller.fallback().is_none() {
         check(name).map_err(RegisterError::Choice)?;
@@ -91,7 +91,7 @@ pub fn register(name: &str) -> Result<(), RegisterError> {
 /// quiche does not report is refused when its name is used; the log says why.
 pub fn register_all() {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
-    registered.extend(Algorithm::ALL.iter().map(|entry| entry.name));
+    registered.extend(NamedController::all().map(|entry| entry.name));
     drop(registered);
     install_resolver();
 }
@@ -136,7 +136,7 @@ fn resolve(text: &str) -> Option<Arc<dyn external::Algorithm>> {
     let bare = text.strip_prefix(PREFIX).unwrap_or(text);
     let name = bare.split(':').next().unwrap_or(bare);
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).contains(name);
-    if !registered && Algorithm::named(name).is_some() {
+    if !registered && NamedController::named(name).is_some() {
         log::error!("congestion controller {text:?}: {name} is in the catalogue, but this program did not register it");
         return None;
     }

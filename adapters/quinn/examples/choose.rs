@@ -3,7 +3,7 @@
 use std::{error::Error, net::Ipv4Addr, sync::Arc};
 
 use quinn::{ClientConfig, Connection, Endpoint, Incoming, ServerConfig, TransportConfig};
-use windlass_quinn::{Algorithm, Config, Controller, Factory, Groups, Peer};
+use windlass_quinn::{Config, Controller, Factory, Groups, NamedController, Peer};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -86,7 +86,7 @@ fn transport(factory: Factory) -> Arc<TransportConfig> {
 
 /// The controller of a running connection, as a user types it.
 fn governs(connection: &Connection) -> String {
-    match connection.congestion_state().into_any().downcast::<Controller<Algorithm>>() {
+    match connection.congestion_state().into_any().downcast::<Controller<NamedController>>() {
         Ok(controller) => controller.flow().controller().to_string(),
         Err(_) => "quinn's own".to_owned(),
     }

@@ -5,16 +5,16 @@ use std::time::Instant;
 
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{self, ControllerMetrics};
-use windlass_adapter::Flow;
 use windlass_adapter::std_time::{Loss, Packet, Path};
-use windlass_controllers::{Algorithm, ConfiguredController};
+use windlass_adapter::{Flow, NamedController};
+use windlass_controllers::ConfiguredController;
 
 /// A windlass controller as quinn takes one; made by a [`Factory`](crate::Factory).
 ///
 /// A running one is reached with `Connection::congestion_state().into_any()`, which hands
 /// out a copy; see [`flow`](Controller::flow).
 #[derive(Debug)]
-pub struct Controller<C: ConfiguredController = Algorithm> {
+pub struct Controller<C: ConfiguredController = NamedController> {
     path: Path<C>,
     initial_window: u64,
 }

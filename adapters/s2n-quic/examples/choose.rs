@@ -53,7 +53,7 @@ pub(crate) async fn run() -> Result<Vec<String>> {
         clients.push((connected?, accepted));
     }
     // The connections to 127.0.0.1 share what they learn.
-    let grouped = windlass_s2n_quic::Algorithm::read("tcp-p").map_err(|error| error.to_string())?;
+    let grouped = windlass_s2n_quic::NamedController::read("tcp-p").map_err(|error| error.to_string())?;
     let group = config.group_key(&grouped, Ipv4Addr::LOCALHOST.into());
     let members = config.groups().with(&group, |group| group.members().len()).unwrap_or(0);
     let mut lines = std::mem::take(&mut *lock(&lines));

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use s2n_quic::provider::congestion_controller::{
     CongestionController, Publisher, RandomGenerator, RttEstimator, Timestamp,
 };
-use windlass_adapter::Flow;
-use windlass_controllers::{Algorithm, ConfiguredController};
+use windlass_adapter::{Flow, NamedController};
+use windlass_controllers::ConfiguredController;
 
 use crate::PacketInfo;
 use crate::path::{CachedState, Path};
@@ -17,7 +17,7 @@ use crate::pending_flow::PendingFlow;
 /// A copy, for a path that moved, keeps the state and the membership in its group, and has no
 /// recorder.
 #[derive(Clone, Debug)]
-pub struct Controller<C: ConfiguredController = Algorithm> {
+pub struct Controller<C: ConfiguredController = NamedController> {
     cached: CachedState,
     /// s2n-quic asks a shared reference for the window after it reported losses, the last
     /// of which it does not name; whatever is asked first completes the report.

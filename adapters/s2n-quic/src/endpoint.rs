@@ -8,8 +8,8 @@ use s2n_quic::provider::congestion_controller::{self, PathInfo};
 use s2n_quic::provider::event::events::SocketAddress;
 #[cfg(feature = "config")]
 use windlass_adapter::config::{Config, ConfigError};
-use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NewFlow, Recorder, Stack};
-use windlass_controllers::{Algorithm, ConfiguredController};
+use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NamedController, NewFlow, Recorder, Stack};
+use windlass_controllers::ConfiguredController;
 
 use crate::pending_flow::PendingFlow;
 #[cfg(feature = "qlog")]
@@ -21,7 +21,7 @@ const THIS: Stack = Stack { name: STACK, provides: PROVIDES };
 /// Makes a controller for every path of every connection of an endpoint: what
 /// `with_congestion_controller` takes.
 #[derive(Clone)]
-pub struct Endpoint<C: ConfiguredController = Algorithm> {
+pub struct Endpoint<C: ConfiguredController = NamedController> {
     builder: FlowBuilder<C>,
     #[cfg(feature = "qlog")]
     logs: Option<Recorders>,

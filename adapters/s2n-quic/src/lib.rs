@@ -50,7 +50,9 @@ pub use qlog::{Connection, NewConnection, Output, Qlog};
 pub use windlass_adapter;
 #[cfg(feature = "config")]
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Flow, GroupStep, Groups, NewFlow, Peer, Recorder, StateVariables};
+pub use windlass_adapter::{
+    ChoiceError, Flow, GroupStep, Groups, NamedController, NewFlow, Peer, Recorder, StateVariables,
+};
 #[cfg(feature = "qlog")]
 pub use windlass_adapter::{LogWriter, Report};
 pub use windlass_controllers;

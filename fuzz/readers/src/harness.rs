@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use windlass::report::{comparison, figure, traces};
-use windlass_controllers::Algorithm;
+use windlass_adapter::NamedController;
 use windlass_lab::compare::{Member, compare, groups};
 use windlass_lab::replay::{ReplayError, answer, replay_controllers};
 use windlass_qlog_analysis::read::Options;
@@ -19,7 +19,7 @@ pub fn replay(data: &[u8]) {
     let _ = answer(&open, None);
     let engines: Vec<_> = ["reno", "bbr", "rovegas"]
         .iter()
-        .filter_map(|name| Some(((*name).to_owned(), Algorithm::named(name)?)))
+        .filter_map(|name| Some(((*name).to_owned(), NamedController::named(name)?)))
         .collect();
     if let Ok(found) = replay_controllers(&open, None, &engines, true) {
         let _ = found.text(80);

@@ -3,3 +3,6 @@
 pub mod book;
 pub mod cli;
 pub mod report;
+
+pub use windlass_adapter::{self, NamedController};
+pub use windlass_controllers;

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use windlass_adapter::{Flow, Groups, Recorder, SharedTrace, require};
-use windlass_controllers::{Algorithm, ConfiguredController, Decision, Path, Time, View};
+use windlass_adapter::{Flow, Groups, NamedController, Recorder, SharedTrace, require};
+use windlass_controllers::{ConfiguredController, Decision, Path, Time, View};
 use windlass_msquic::packets::{Destination, log_with};
 use windlass_msquic::{AT_MOST, Definition, NewFlow, STACK, register_as};
 use windlass_msquic_endpoint::Statistics;
@@ -23,18 +23,18 @@ pub(crate) const NATIVES: &[&str] = &["cubic", "bbr"];
 /// Whether MsQuic is built to log packets.
 pub(crate) const PACKETS: bool = cfg!(feature = "packet-qlog");
 
-type NewRecorder = Box<dyn Fn(&NewFlow<'_, Algorithm>) -> Box<dyn Recorder> + Send>;
+type NewRecorder = Box<dyn Fn(&NewFlow<'_, NamedController>) -> Box<dyn Recorder> + Send>;
 
 /// A flow of the catalogue that is about to connect.
 pub(crate) struct PlannedFlow {
-    pub(crate) algorithm: Algorithm,
+    pub(crate) algorithm: NamedController,
     /// The controller as the user types it.
     pub(crate) text: Arc<str>,
     /// Start of the run, on MsQuic's clock.
     pub(crate) origin: Time,
     pub(crate) seed: u64,
     /// Flows with the same name and table share state.
-    pub(crate) group: Option<(Groups<Algorithm, String>, String)>,
+    pub(crate) group: Option<(Groups<NamedController, String>, String)>,
     pub(crate) recorder: NewRecorder,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn plan(peer: SocketAddr, flow: PlannedFlow) {
 pub(crate) fn algorithm_id(spec: &FlowSpec) -> Result<u16, RunError> {
     let flow = || spec.name.clone();
     match &spec.control {
-        Control::Catalogue(algorithm) => {
+        Control::Named(algorithm) => {
             require(algorithm, &spec.controller, STACK, AT_MOST)
                 .map_err(|error| RunError::Controller { flow: flow(), error })?;
             catalogue_id().map_err(|reason| RunError::Flow { flow: flow(), at_s: 0.0, reason })
@@ -79,7 +79,7 @@ fn catalogue_id() -> Result<u16, String> {
 
 fn definition() -> Definition {
     // A connection without a planned flow has migrated; those of the harness do not migrate.
-    let unplanned = Algorithm::read("reno").expect("the catalogue has it");
+    let unplanned = NamedController::read("reno").expect("the catalogue has it");
     Definition::choosing(move |peer| {
         planned()
             .get(&peer.address)

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::time::{ClockId, clock_gettime};
 use windlass_adapter::qlog::Level;
-use windlass_adapter::{Groups, QlogRecorder, SharedTrace};
-use windlass_controllers::{Algorithm, Time};
+use windlass_adapter::{Groups, NamedController, QlogRecorder, SharedTrace};
+use windlass_controllers::Time;
 use windlass_msquic::STACK;
 use windlass_msquic_endpoint::{Library, Settings};
 use windlass_network::Stream as Random;
@@ -55,7 +55,7 @@ struct Programs<'a> {
     clock: Clock,
     /// Start of the run, on MsQuic's clock.
     origin: Time,
-    groups: Groups<Algorithm, String>,
+    groups: Groups<NamedController, String>,
 }
 
 impl Program for Programs<'_> {
@@ -80,7 +80,7 @@ impl Program for Programs<'_> {
         Ok(Ends { sender, receiver, sender_log, trace })
     }
 
-    fn groups(&self) -> &Groups<Algorithm, String> {
+    fn groups(&self) -> &Groups<NamedController, String> {
         &self.groups
     }
 }
@@ -106,7 +106,7 @@ impl Programs<'_> {
         };
         let smallest = mtu(payload(spec))?;
         let largest = spec.discover_packet_bytes.map_or(Ok(smallest), mtu)?.max(smallest);
-        let native = !matches!(spec.control, Control::Catalogue(_));
+        let native = !matches!(spec.control, Control::Named(_));
         Ok(Settings {
             ecn: true,
             one_way_delay: !native,
@@ -128,7 +128,7 @@ impl Programs<'_> {
         trace: Option<SharedTrace<Output>>,
         level: Level,
     ) -> Option<PlannedFlow> {
-        let Control::Catalogue(algorithm) = spec.control else { return None };
+        let Control::Named(algorithm) = spec.control else { return None };
         let sender_log = Arc::clone(sender_log);
         Some(PlannedFlow {
             algorithm,

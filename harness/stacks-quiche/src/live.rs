@@ -12,8 +12,8 @@ use quiche::Connection;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TryRecvError;
-use windlass_adapter::Groups;
-use windlass_controllers::{Algorithm, Time};
+use windlass_adapter::{Groups, NamedController};
+use windlass_controllers::Time;
 use windlass_network::Codepoint;
 use windlass_quiche::STACK;
 use windlass_simulator::scenario::{FlowSpec, Scenario};
@@ -71,7 +71,7 @@ impl Program for Live<'_> {
         Ok(Ends { sender, receiver, sender_log, trace })
     }
 
-    fn groups(&self) -> &Groups<Algorithm, String> {
+    fn groups(&self) -> &Groups<NamedController, String> {
         &self.context.groups
     }
 }

@@ -20,7 +20,7 @@ fn path(controller: &str, signals: u32) -> (StackPath, Receiver<Event>) {
     let (sender, events) = channel();
     let recorder = Events(std::sync::Mutex::new(sender));
     let start = Path::new(Time(0), 1000, 1);
-    let flow = Flow::ungrouped_with(Algorithm::read(controller).unwrap(), &start, Some(Box::new(recorder)));
+    let flow = Flow::ungrouped_with(NamedController::read(controller).unwrap(), &start, Some(Box::new(recorder)));
     (StackPath::new(flow, Time(0), 1000, signals), events)
 }
 
@@ -230,7 +230,7 @@ fn a_controller_whose_one_way_delays_never_come_goes_on_with_its_fallback() {
         assert_eq!(events.try_iter().count(), 9, "what is recorded ends with the last event before");
         assert_eq!(path.fall_back(), None, "once");
         let new = Path::new(Time(0), 1000, 1);
-        let new = Flow::ungrouped(Algorithm::read(&format!("{controller}:fallback=on")).unwrap(), &new);
+        let new = Flow::ungrouped(NamedController::read(&format!("{controller}:fallback=on")).unwrap(), &new);
         assert_eq!(path.decision().cwnd, new.cwnd());
     }
 }

@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
-use windlass_controllers::{Algorithm, ConfiguredController, param::ParamError};
+use windlass_controllers::{ConfiguredController, param::ParamError};
 
 use super::destination::{Destination, FORMS};
 use super::problem::Lines;
 use super::{Chosen, Config, ConfigError, Contents, Problem, Recording, Rule};
-use crate::Groups;
 use crate::qlog::Level;
+use crate::{Groups, NamedController};
 
 type Parameters = BTreeMap<Spanned<String>, Spanned<Value>>;
 
@@ -113,7 +113,7 @@ impl Reader<'_> {
     /// A controller with its parameters; `None` after a problem. A profile is set before
     /// the parameters it would set.
     fn chosen(&mut self, controller: &Spanned<String>, parameters: &Parameters) -> Option<Chosen> {
-        let mut algorithm = match Algorithm::read(controller.get_ref()) {
+        let mut algorithm = match NamedController::read(controller.get_ref()) {
             Ok(algorithm) => algorithm,
             Err(error) => {
                 self.wrong(&controller.span(), format!("controller is {:?}: {error}", controller.get_ref()));
@@ -140,7 +140,7 @@ impl Reader<'_> {
         (self.problems.len() == before).then(|| Chosen { algorithm, text: algorithm.to_string(), place })
     }
 
-    fn set(&mut self, algorithm: &mut Algorithm, parameter: &Spanned<String>, value: &Spanned<Value>) {
+    fn set(&mut self, algorithm: &mut NamedController, parameter: &Spanned<String>, value: &Spanned<Value>) {
         let (name, controller) = (parameter.get_ref(), ConfiguredController::name(algorithm));
         let Some(text) = scalar(value.get_ref()) else {
             let expected = "a number, a text, true or false";

@@ -43,7 +43,7 @@ fn the_first_rule_that_covers_a_peer_decides() {
     assert_eq!(text("192.0.2.1:8443"), "tcp-p");
     assert_eq!(text("[2001:db8::5]:1"), "tcp-p");
     let chosen = config.choose(&peer("198.51.100.1:8443"));
-    assert_eq!(chosen.algorithm, Algorithm::read("tcp-k:profile=paper,k=8").unwrap());
+    assert_eq!(chosen.algorithm, NamedController::read("tcp-k:profile=paper,k=8").unwrap());
     let recording = config.recording().unwrap();
     assert_eq!((recording.directory(), recording.level()), (File::new("logs"), crate::qlog::Level::Steps));
 }
@@ -52,7 +52,7 @@ fn the_first_rule_that_covers_a_peer_decides() {
 fn parameters_are_set_after_their_profile() {
     let after = Config::parse("c", "controller = \"tcp-k\"\nparameters = { k = 8, profile = \"paper\" }").unwrap();
     let chosen = after.choose(&peer("192.0.2.1:1"));
-    assert_eq!(chosen.algorithm, Algorithm::read("tcp-k:profile=paper,k=8").unwrap());
+    assert_eq!(chosen.algorithm, NamedController::read("tcp-k:profile=paper,k=8").unwrap());
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn flows_that_need_a_group_share_it_with_their_prefix() {
     assert_eq!(config.groups().len(), 3);
     let key = config.group_key(&chosen, "192.0.2.77".parse().unwrap());
     assert_eq!(config.groups().with(&key, |group| group.members().len()), Some(2));
-    let reno = config.join(&Algorithm::named("reno").unwrap(), &PATH, "192.0.2.1:1".parse().unwrap(), None);
+    let reno = config.join(&NamedController::named("reno").unwrap(), &PATH, "192.0.2.1:1".parse().unwrap(), None);
     assert_eq!(config.groups().len(), 3, "reno needs none");
     drop((flows, reno));
     assert!(config.clone().groups().is_empty());

@@ -1,15 +1,15 @@
 use std::thread;
 
 use windlass_controllers::event::PacketsLost;
-use windlass_controllers::{Algorithm, Event, EventKind, Path, Time};
+use windlass_controllers::{Event, EventKind, Path, Time};
 
 use super::*;
-use crate::Flow;
+use crate::{Flow, NamedController};
 
 const PATH: Path = Path::new(Time::ZERO, 1200, 1);
 
-fn flow<K: Hash + Eq>(name: &str, groups: &Groups<Algorithm, K>, key: K) -> Flow {
-    Flow::grouped(Algorithm::named(name).unwrap(), &PATH, groups, key)
+fn flow<K: Hash + Eq>(name: &str, groups: &Groups<NamedController, K>, key: K) -> Flow {
+    Flow::grouped(NamedController::named(name).unwrap(), &PATH, groups, key)
 }
 
 fn loss(now: u64) -> Event {
@@ -17,7 +17,7 @@ fn loss(now: u64) -> Event {
     Event::new(Time(now), EventKind::PacketsLost(lost))
 }
 
-fn visited<K>(groups: &Groups<Algorithm, K>) -> usize {
+fn visited<K>(groups: &Groups<NamedController, K>) -> usize {
     lock(&groups.by_key).visited
 }
 
@@ -55,7 +55,7 @@ fn flows_that_come_and_go_with_the_same_key_leave_nothing_behind() {
 #[test]
 fn more_flows_of_a_key_than_a_group_holds_form_another() {
     let groups = Groups::default();
-    let sizes = |groups: &Groups<Algorithm, u8>| {
+    let sizes = |groups: &Groups<NamedController, u8>| {
         let keys = lock(&groups.by_key);
         let living: Vec<_> = keys.groups[&1].iter().filter_map(Weak::upgrade).collect();
         drop(keys);

@@ -11,7 +11,7 @@ const PATH: Path = Path::new(Time(5_000_000), 1200, 3);
 type Log = SharedTrace<Vec<u8>>;
 
 fn recorder(name: &str) -> (QlogRecorder<Vec<u8>>, Log) {
-    let algorithm: Algorithm = name.parse().unwrap();
+    let algorithm = NamedController::read(name).unwrap();
     let trace = Trace::new(Vec::new(), Profile::Ietf, Detail::Packets, &Header::default());
     let recorder = QlogRecorder::new(trace, Level::Steps, &algorithm, name, &PATH);
     let log = recorder.trace();
@@ -45,7 +45,7 @@ fn finish(log: Log) -> Vec<u8> {
 
 fn ungrouped(name: &str) -> Vec<u8> {
     let (recorder, log) = recorder(name);
-    let mut flow = Flow::ungrouped(name.parse::<Algorithm>().unwrap(), &PATH);
+    let mut flow = Flow::ungrouped(NamedController::read(name).unwrap(), &PATH);
     flow.record(Box::new(recorder));
     (0..40).for_each(|step| {
         flow.on_event(&event(step));
@@ -56,8 +56,8 @@ fn ungrouped(name: &str) -> Vec<u8> {
 
 /// Three members of a group, of which one leaves early.
 fn group(name: &str) -> Vec<Vec<u8>> {
-    let algorithm: Algorithm = name.parse().unwrap();
-    let groups = Groups::<Algorithm, u8>::default();
+    let algorithm = NamedController::read(name).unwrap();
+    let groups = Groups::<NamedController, u8>::default();
     let mut flows = Vec::new();
     let mut logs = Vec::new();
     for _ in 0..3 {

@@ -44,7 +44,7 @@ macro_rules! factory {
         /// should form a group are built from one factory, or from several with the same
         /// [`group`](Factory::group).
         #[derive(Debug)]
-        pub struct Factory<C: $crate::ConfiguredController = $crate::Algorithm> {
+        pub struct Factory<C: $crate::ConfiguredController = $crate::NamedController> {
             flows: $crate::FlowFactory<C>,
             origin: $crate::std_time::Origin,
         }

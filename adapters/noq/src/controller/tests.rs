@@ -7,7 +7,7 @@ use noq_proto::congestion::{Controller as _, ControllerFactory as _};
 use windlass_adapter::{Recorder, StateVariables};
 use windlass_controllers::event::{EcnCe, IdleRestart, PacketsLost, SpuriousLoss};
 use windlass_controllers::fixed_window::{self, FixedWindow};
-use windlass_controllers::{Decision, Event, EventKind, Span, Static, Time};
+use windlass_controllers::{Algorithm, Decision, Event, EventKind, Span, Static, Time};
 
 use super::*;
 use crate::{Factory, PROVIDES};

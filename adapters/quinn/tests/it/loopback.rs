@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use quinn::{ClientConfig, Endpoint, ServerConfig, TransportConfig};
 use windlass_controllers::{Decision, Event, EventKind};
-use windlass_quinn::{Algorithm, Controller, Factory, Recorder, StateVariables};
+use windlass_quinn::{Controller, Factory, NamedController, Recorder, StateVariables};
 
 const BYTES: usize = 2_000_000;
 
@@ -59,7 +59,7 @@ async fn an_upload_obeys_the_decisions_and_arrives_whole() {
     stream.finish().unwrap();
     assert!(receiving.await.unwrap() == bytes);
 
-    let running = connection.congestion_state().into_any().downcast::<Controller<Algorithm>>().unwrap();
+    let running = connection.congestion_state().into_any().downcast::<Controller<NamedController>>().unwrap();
     assert_eq!(running.flow().controller().to_string(), "reno:iw=4,max_window=8");
     assert!(connection.stats().path.cwnd <= 8 * 1200 + 1);
     let recorded = recorded.0.lock().unwrap();

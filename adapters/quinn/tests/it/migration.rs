@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig};
 use windlass_controllers::{Decision, Event};
-use windlass_quinn::{Algorithm, Controller, Factory, Recorder, StateVariables};
+use windlass_quinn::{Controller, Factory, NamedController, Recorder, StateVariables};
 
 struct Nothing;
 
@@ -17,7 +17,7 @@ impl Recorder for Nothing {
 
 /// The window of the flow, bytes.
 fn window(connection: &Connection) -> u64 {
-    let controller = connection.congestion_state().into_any().downcast::<Controller<Algorithm>>().unwrap();
+    let controller = connection.congestion_state().into_any().downcast::<Controller<NamedController>>().unwrap();
     controller.flow().cwnd()
 }
 

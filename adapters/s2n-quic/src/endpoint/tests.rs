@@ -1,5 +1,5 @@
 use s2n_quic::provider::congestion_controller::CongestionController as _;
-use windlass_controllers::{WindowController, schemes::reno};
+use windlass_controllers::{Algorithm, WindowController, schemes::reno};
 
 use super::*;
 use crate::Static;

@@ -8,7 +8,7 @@ use s2n_quic::provider::congestion_controller::CongestionController as _;
 use windlass_controllers::event::{EcnCe, PacketsAcked, PacketsLost};
 use windlass_controllers::fixed_window::{FixedWindow, Params};
 use windlass_controllers::{Algorithm, Decision, Event, EventKind, Phase, Span, Time};
-use windlass_s2n_quic::{Controller, Endpoint, Groups, NewFlow, Recorder, StateVariables, Static};
+use windlass_s2n_quic::{Controller, Endpoint, Groups, NamedController, NewFlow, Recorder, StateVariables, Static};
 
 const PACKET: u64 = MTU as u64;
 
@@ -340,11 +340,11 @@ fn a_decided_rate_is_kept_though_timers_are_late() {
 
 #[test]
 fn a_copy_keeps_state_and_seat_and_has_no_recorder() {
-    let groups = Groups::<Algorithm, _>::default();
+    let groups = Groups::<NamedController, _>::default();
     let recorded = Recorded::default();
     let recorder = recorded.clone();
     let endpoint = Endpoint::named("tcp-p").unwrap().group(&groups, |peer| peer.ip());
-    let mut endpoint = endpoint.record_with(move |_: &NewFlow<'_, Algorithm>| Box::new(recorder.clone()));
+    let mut endpoint = endpoint.record_with(move |_: &NewFlow<'_, NamedController>| Box::new(recorder.clone()));
     let mut driver = Driver::new(endpoint.make(peer(), MTU));
     assert!(groups.is_empty(), "nothing was sent");
     driver.burst(4);

@@ -299,7 +299,7 @@ fn lost_data_counts_as_in_flight_until_it_is_sent_again() {
 #[test]
 fn the_standard_refuses_a_larger_gain_and_target() {
     use crate::Algorithm;
-    use crate::catalogue::ParseError;
+    use crate::ParseError;
     use crate::param::Range;
     for (text, parameter, value, high) in
         [("ledbat:gain=2", "gain", "2", 1.0), ("ledbat:gain=0.5,target=101,fallback=on", "target", "101", 100.0)]

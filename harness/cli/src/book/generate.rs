@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use windlass_controllers::{Algorithm, Entry};
+use windlass_adapter::NamedController;
+use windlass_controllers::Entry;
 
 use super::links::relinked;
 use super::page::{explain, runs_on};
@@ -96,7 +97,8 @@ fn copy(docs: &Path, to: &Path, place: &Path) -> Result<(), BookError> {
 fn write_controllers(book: &Path) -> Result<(), BookError> {
     let dir = book.join("controllers");
     at(&dir, fs::create_dir_all(&dir))?;
-    Algorithm::ALL.par_iter().try_for_each(|entry| write_page(entry, &dir))?;
+    let all: Vec<_> = NamedController::all().collect();
+    all.par_iter().try_for_each(|entry| write_page(entry, &dir))?;
     write(&book.join(CATALOGUE), &catalogue())?;
     let path = book.join(SUMMARY);
     let summary = at(&path, fs::read_to_string(&path))?;
@@ -104,16 +106,16 @@ fn write_controllers(book: &Path) -> Result<(), BookError> {
         return Err(BookError::NoPlace(path));
     }
     let mut lines = String::from("- [The catalogue](controllers.md)");
-    for entry in Algorithm::ALL {
+    for entry in all {
         lines.push_str(&format!("\n  - [{name}](controllers/{name}.md)", name = entry.name));
     }
     write(&path, &summary.replacen(PLACE, &lines, 1))
 }
 
-fn write_page(entry: &Entry, dir: &Path) -> Result<(), BookError> {
+fn write_page(entry: &Entry<NamedController>, dir: &Path) -> Result<(), BookError> {
     let wrong = |reason| BookError::Page { name: entry.name, reason };
     let picture = format!("{}.svg", entry.name);
-    let explained = explain(&(entry.default)(), entry.name, &picture).map_err(wrong)?;
+    let explained = explain(&entry.default, entry.name, &picture).map_err(wrong)?;
     let svg = Picture::new(&explained.trace, &explained.scenario).svg().map_err(|error| wrong(error.to_string()))?;
     write(&dir.join(picture), &svg)?;
     write(&dir.join(format!("{}.md", entry.name)), &explained.markdown)
@@ -125,13 +127,13 @@ fn catalogue() -> String {
         "# The catalogue\n\n{} controllers. Each page is what `windlass explain NAME` prints; the picture on it is \
          the controller's golden trace. What a step costs is in [the speed tables](benchmarks.md).\n\n\
          | controller | what it does | runs on | state of a flow, bytes |\n| --- | --- | --- | --: |\n",
-        Algorithm::ALL.len()
+        NamedController::all().count()
     );
-    for entry in Algorithm::ALL {
+    for entry in NamedController::all() {
         text.push_str(&format!(
             "| [{name}](controllers/{name}.md) | {} | {} | {} |\n",
             entry.summary,
-            runs_on((entry.default)().needs()).join(", "),
+            runs_on(entry.default.needs()).join(", "),
             entry.state_size,
             name = entry.name,
         ));

@@ -6,4 +6,4 @@ mod links;
 mod page;
 
 pub use generate::{BookError, generate};
-pub use page::{Explained, entry, explain, params, profiles, runs_on};
+pub use page::{Explained, explain, params, profiles, runs_on};

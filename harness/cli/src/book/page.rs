@@ -1,7 +1,8 @@
 //! What the catalogue and the stacks say of a controller, and the page about it in Markdown.
 
+use windlass_adapter::NamedController;
 use windlass_controllers::param::Param;
-use windlass_controllers::{Algorithm, ConfiguredController, Entry, Signals};
+use windlass_controllers::{ConfiguredController, Entry, Signals};
 
 use windlass_simulator::golden::{GoldenScenario, Trace, record};
 use windlass_simulator::scenario::Scenario;
@@ -23,14 +24,14 @@ pub struct Explained {
 ///
 /// # Errors
 /// The scenario of its trace cannot be run.
-pub fn explain(algorithm: &Algorithm, typed: &str, picture: &str) -> Result<Explained, String> {
+pub fn explain(algorithm: &NamedController, typed: &str, picture: &str) -> Result<Explained, String> {
     let golden = GoldenScenario::of(algorithm);
     let scenario = golden.scenario(typed).map_err(|error| error.to_string())?;
     let trace = record(&golden, typed, &scenario).map_err(|error| error.to_string())?;
-    let entry = entry(algorithm);
+    let entry = algorithm.entry();
     let mut markdown = format!("# {typed}\n\n{}: {}.\n\n{}\n", entry.name, entry.summary, entry.page.trim());
     markdown.push_str(&parameters(algorithm));
-    markdown.push_str(&signals(entry, algorithm.needs()));
+    markdown.push_str(&signals(&entry, algorithm.needs()));
     markdown.push_str(&format!(
         "\n## Source and size\n\nBuilt from {}. A flow's state takes {} bytes.\n",
         entry.source, entry.state_size
@@ -56,7 +57,7 @@ fn row(cells: &[&str]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-fn parameters(algorithm: &Algorithm) -> String {
+fn parameters(algorithm: &NamedController) -> String {
     let given = params(algorithm);
     let mut text = String::from("\n## Parameters\n\n");
     let Some(own) = given.last() else {
@@ -87,14 +88,14 @@ fn parameters(algorithm: &Algorithm) -> String {
     text.push_str(&format!(
         "\nThe columns are the values of `profile=quic`, the default, and of `profile=paper`. \
          Set them in the name: `{}:profile=paper,{}={}`.\n",
-        entry(algorithm).name,
+        ConfiguredController::name(algorithm),
         own.name,
         own.value,
     ));
     text
 }
 
-fn signals(entry: &Entry, needs: Signals) -> String {
+fn signals(entry: &Entry<NamedController>, needs: Signals) -> String {
     let mut text =
         format!("\n## Signals\n\nNeeds {}.\n\n", if needs.is_empty() { "none".to_owned() } else { needs.to_string() });
     for stack in Runner::builtin() {
@@ -108,16 +109,9 @@ fn signals(entry: &Entry, needs: Signals) -> String {
     text
 }
 
-/// What the catalogue says of `algorithm`.
-#[must_use]
-pub fn entry(algorithm: &Algorithm) -> &'static Entry {
-    let name = ConfiguredController::name(algorithm);
-    Algorithm::ALL.iter().find(|entry| entry.name == name).unwrap_or(&Algorithm::ALL[0])
-}
-
 /// Its parameters with their values.
 #[must_use]
-pub fn params(algorithm: &Algorithm) -> Vec<Param> {
+pub fn params(algorithm: &NamedController) -> Vec<Param> {
     let mut all = Vec::new();
     algorithm.describe(&mut |param| all.push(*param));
     all
@@ -125,10 +119,10 @@ pub fn params(algorithm: &Algorithm) -> Vec<Param> {
 
 /// Its parameters under the profiles `quic` and `paper`.
 #[must_use]
-pub fn profiles(algorithm: &Algorithm) -> [Vec<Param>; 2] {
+pub fn profiles(algorithm: &NamedController) -> [Vec<Param>; 2] {
     ["quic", "paper"].map(|profile| {
         let text = format!("{}:profile={profile}", ConfiguredController::name(algorithm));
-        Algorithm::read(&text).map(|algorithm| params(&algorithm)).unwrap_or_default()
+        NamedController::read(&text).map(|algorithm| params(&algorithm)).unwrap_or_default()
     })
 }
 

@@ -19,8 +19,8 @@ use windlass_lab::results::{Contender, Results, Run, SCHEMA, Saved, Status, Stor
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::stack::{LogSettings, Runner};
 
-/// Memory for results from which on it is told before the runs, bytes.
-const TOLD_BYTES: u64 = 2_000_000_000;
+/// Memory for results beyond which there is a warning before the runs, bytes.
+const WARNING_BYTES: u64 = 2_000_000_000;
 
 /// The runs of a command: every combination of scenarios, controllers and stacks.
 pub(super) struct Batch<'a> {
@@ -86,7 +86,7 @@ impl Batch<'_> {
         let each = self.combinations().len() / scenarios.len().max(1);
         let all = scenarios.iter().map(|one| one.result_bytes().saturating_mul(each as u64));
         let bytes = all.fold(0, u64::saturating_add);
-        if bytes > TOLD_BYTES {
+        if bytes > WARNING_BYTES {
             let (runs, gigabytes) = (each * scenarios.len(), bytes as f64 / 1e9);
             warn(&format!(
                 "the results of {runs} runs take up to {gigabytes:.0} GB of memory; a longer sample_ms, fewer flows or fewer runs take less"
@@ -153,8 +153,7 @@ impl Batch<'_> {
 }
 
 fn contender(name: &str) -> Contender {
-    let entry = windlass_controllers::Algorithm::ALL
-        .iter()
+    let entry = windlass_adapter::NamedController::all()
         .find(|entry| name.split(':').next() == Some(entry.name))
         .map_or(("", ""), |entry| (entry.summary, entry.source));
     Contender { name: name.to_owned(), summary: entry.0.to_owned(), source: entry.1.to_owned() }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use windlass_controllers::{Algorithm, ParseError};
+use windlass_adapter::NamedController;
+use windlass_controllers::ParseError;
 
 use super::CliError;
 use windlass_lab::evaluation::Source;
@@ -11,12 +12,12 @@ use windlass_simulator::scenario::NATIVE;
 use windlass_stacks::stack::Runner;
 
 /// Reads NAME or NAME:parameter=value,….
-pub(super) fn controller(text: &str) -> Result<Algorithm, CliError> {
-    Algorithm::read(text).map_err(|error| {
+pub(super) fn controller(text: &str) -> Result<NamedController, CliError> {
+    NamedController::read(text).map_err(|error| {
         CliError::Usage(match error {
-            ParseError::UnknownController(name) => format!(
+            ParseError::UnknownController { name, .. } => format!(
                 "unknown controller {name:?}{}; `windlass list` names all of them",
-                did_you_mean(name, Algorithm::ALL.iter().map(|entry| entry.name))
+                did_you_mean(name, NamedController::all().map(|entry| entry.name))
             ),
             other => other.to_string(),
         })

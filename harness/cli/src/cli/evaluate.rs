@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use windlass_controllers::Algorithm;
+use windlass_adapter::NamedController;
 
 use super::CliError;
 use super::batch::{Batch, failures, save};
@@ -46,7 +46,7 @@ pub(super) struct Evaluate {
 impl Evaluate {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let controllers = match choice::controllers(&self.controllers)? {
-            none if none.is_empty() => Algorithm::ALL.iter().map(|entry| entry.name.to_owned()).collect(),
+            none if none.is_empty() => NamedController::all().map(|entry| entry.name.to_owned()).collect(),
             some => some,
         };
         let stacks = match choice::stacks(&self.stacks)? {

@@ -2,12 +2,13 @@
 //! built-in scenarios.
 
 use serde_json::{Value, json};
-use windlass_controllers::{Algorithm, Entry};
+use windlass_adapter::NamedController;
+use windlass_controllers::Entry;
 
 use super::error::print;
 use super::text::{Align, aligned, width, wrapped};
 use super::{CliError, choice};
-use crate::book::{entry, params, profiles, runs_on};
+use crate::book::{params, profiles, runs_on};
 use windlass_lab::evaluation::Source;
 use windlass_simulator::scenario::BUILTIN;
 
@@ -25,7 +26,7 @@ impl List {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let text = match (&self.name, self.json) {
             (None, false) => all_as_text(),
-            (None, true) => pretty(&Value::Array(Algorithm::ALL.iter().map(entry_as_json).collect())),
+            (None, true) => pretty(&Value::Array(NamedController::all().map(|entry| entry_as_json(&entry)).collect())),
             (Some(name), json) => {
                 let algorithm = choice::controller(name)?;
                 if json { pretty(&one_as_json(&algorithm)) } else { one_as_text(&algorithm) }
@@ -43,8 +44,8 @@ fn all_as_text() -> String {
     const INDENT: usize = 4;
     let width = width();
     let mut text = String::new();
-    for entry in Algorithm::ALL {
-        let needs = (entry.default)().needs();
+    for entry in NamedController::all() {
+        let needs = entry.default.needs();
         text.push_str(&format!("{}\n", entry.name));
         text.push_str(&wrapped(entry.summary, INDENT, width));
         text.push_str(&wrapped(&format!("source: {}", entry.source), INDENT, width));
@@ -53,14 +54,14 @@ fn all_as_text() -> String {
     }
     text.push_str(&format!(
         "\n{} controllers. `windlass list NAME` lists a controller's parameters.\n",
-        Algorithm::ALL.len()
+        NamedController::all().count()
     ));
     text
 }
 
-fn one_as_text(algorithm: &Algorithm) -> String {
+fn one_as_text(algorithm: &NamedController) -> String {
     let width = width();
-    let entry = entry(algorithm);
+    let entry = algorithm.entry();
     let needs = algorithm.needs();
     let mut text = format!("{}\n", entry.name);
     for line in [
@@ -80,7 +81,7 @@ fn one_as_text(algorithm: &Algorithm) -> String {
     text
 }
 
-fn parameters_as_text(algorithm: &Algorithm, width: usize) -> String {
+fn parameters_as_text(algorithm: &NamedController, width: usize) -> String {
     let [quic, paper] = profiles(algorithm);
     let given = params(algorithm);
     if given.is_empty() {
@@ -123,8 +124,8 @@ fn is_long(takes: &str) -> bool {
     takes.len() > 40
 }
 
-fn entry_as_json(entry: &Entry) -> Value {
-    let needs = (entry.default)().needs();
+fn entry_as_json(entry: &Entry<NamedController>) -> Value {
+    let needs = entry.default.needs();
     json!({
         "name": entry.name,
         "summary": entry.summary,
@@ -136,7 +137,7 @@ fn entry_as_json(entry: &Entry) -> Value {
     })
 }
 
-fn one_as_json(algorithm: &Algorithm) -> Value {
+fn one_as_json(algorithm: &NamedController) -> Value {
     use windlass_controllers::param::{Range, Value as Setting};
     // JSON has no infinity: it is the word "inf" there, as in text.
     let number = |x: f64| if x.is_finite() { json!(x) } else { json!(x.to_string()) };
@@ -164,7 +165,7 @@ fn one_as_json(algorithm: &Algorithm) -> Value {
         })
     });
     let rows: Vec<Value> = rows.collect();
-    let mut value = entry_as_json(entry(algorithm));
+    let mut value = entry_as_json(&algorithm.entry());
     value["needs"] = json!(algorithm.needs().names().collect::<Vec<_>>());
     value["runs_on"] = json!(runs_on(algorithm.needs()));
     value["parameters"] = json!(rows);

@@ -16,6 +16,7 @@ mod run;
 mod summary;
 mod text;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -23,6 +24,8 @@ use clap::{Parser, Subcommand};
 
 pub use error::CliError;
 
+use windlass_adapter::NamedController;
+use windlass_controllers::Entry;
 use windlass_stacks::stack::{Stack, register};
 
 /// Congestion controllers for QUIC: run, compare and explain them, and analyse qlog files.
@@ -56,14 +59,24 @@ enum Command {
 /// Runs the command of the command line and returns its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    main_with(&[])
+    run(std::env::args_os(), &[], Vec::new())
 }
 
-/// [`main`] with further stacks, which `--stack` then accepts by their names.
+/// [`main`] for the command line `args`, whose first word is the program's name, with further stacks, which `--stack`
+/// then accepts by their names, and further controllers, which every command and file then knows as it does those of the
+/// catalogue: entries of [`NamedController::own`].
 #[must_use]
-pub fn main_with(stacks: &[&'static dyn Stack]) -> ExitCode {
+pub fn run<I>(args: I, stacks: &[&'static dyn Stack], controllers: Vec<Entry<NamedController>>) -> ExitCode
+where
+    I: IntoIterator<Item: Into<OsString> + Clone>,
+{
     stacks.iter().for_each(|stack| register(*stack));
-    let command = match Cli::try_parse() {
+    if !controllers.is_empty()
+        && let Err(error) = NamedController::add(controllers)
+    {
+        return CliError::Usage(error.to_string()).report();
+    }
+    let command = match Cli::try_parse_from(args) {
         Ok(cli) => cli.command,
         // Help and version are output like any other, which may not be written.
         Err(asked) if !asked.use_stderr() => {

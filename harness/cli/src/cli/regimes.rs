@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-use windlass_controllers::Algorithm;
+use windlass_adapter::NamedController;
 
 use super::batch::carry_out;
 use super::error::print;
@@ -58,7 +58,7 @@ const MAPS: usize = 4;
 impl Regimes {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let controllers = match choice::controllers(&self.names)? {
-            none if none.is_empty() => Algorithm::ALL.iter().map(|entry| entry.name.to_owned()).collect(),
+            none if none.is_empty() => NamedController::all().map(|entry| entry.name.to_owned()).collect(),
             some => some,
         };
         let stacks = choice::stacks(&self.stack)?;

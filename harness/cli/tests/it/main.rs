@@ -11,6 +11,7 @@ mod datasets;
 mod explain;
 mod interrupt;
 mod outputs;
+mod own;
 mod papers;
 mod qlog_commands;
 mod qlog_inputs;

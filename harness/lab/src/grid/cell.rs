@@ -1,7 +1,10 @@
 //! A cell, and the name that its content gives it.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use windlass_adapter::NamedController;
 
 /// Hash of all sources that the numbers of a simulated run depend on.
 pub const CODE: &str = env!("WINDLASS_CODE");
@@ -36,10 +39,32 @@ impl Cell {
         let mut hash = Sha256::new();
         let stack_code = if self.stack == "sim" { "" } else { STACK_CODE };
         let seed = self.seed.to_string();
-        for part in [&self.scenario, &self.controller, &self.stack, &seed, &self.reads, CODE, stack_code] {
+        let own = if self.uses_own() { program() } else { "" };
+        let parts: [&str; 7] = [&self.scenario, &self.controller, &self.stack, &seed, &self.reads, CODE, stack_code];
+        for part in parts.into_iter().chain((!own.is_empty()).then_some(own)) {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
-        hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        hex(hash)
     }
+
+    /// Whether a controller of another crate may take part, whose sources are not among those of [`CODE`].
+    fn uses_own(&self) -> bool {
+        NamedController::added()
+            .iter()
+            .any(|entry| self.controller.contains(entry.name) || self.scenario.contains(entry.name))
+    }
+}
+
+/// Hash of the program that runs; the time where it cannot be read, so that nothing of before counts.
+fn program() -> &'static str {
+    static HASH: OnceLock<String> = OnceLock::new();
+    HASH.get_or_init(|| match std::env::current_exe().and_then(std::fs::read) {
+        Ok(bytes) => hex(Sha256::new().chain_update(bytes)),
+        Err(_) => format!("{:?}", std::time::SystemTime::now()),
+    })
+}
+
+fn hex(hash: Sha256) -> String {
+    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -5,8 +5,8 @@ use std::io::Read;
 
 use plotters::prelude::*;
 use serde::Serialize;
-use windlass_adapter::require;
-use windlass_controllers::{Algorithm, Time};
+use windlass_adapter::{NamedController, require};
+use windlass_controllers::Time;
 use windlass_qlog_analysis::escape;
 
 use super::event::{StackMetrics, TraceEvent};
@@ -129,7 +129,7 @@ impl Running {
 pub fn replay_controllers<R: Read>(
     open: &dyn Fn() -> Result<R, ReplayError>,
     asked: Option<&str>,
-    controllers: &[(String, Algorithm)],
+    controllers: &[(String, NamedController)],
     estimates: bool,
 ) -> Result<ControllerReplay, ReplayError> {
     let connection = Connection::choose(open, asked)?;

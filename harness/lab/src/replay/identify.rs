@@ -3,8 +3,9 @@
 use std::io::Read;
 
 use serde::Serialize;
+use windlass_adapter::NamedController;
 use windlass_controllers::parts::base::iw_of;
-use windlass_controllers::{Algorithm, ConfiguredController, EventKind, Path};
+use windlass_controllers::{ConfiguredController, EventKind, Path};
 
 use super::contents::Missing;
 use super::event::{Frame, StackMetrics, TraceEvent};
@@ -81,7 +82,7 @@ impl Guess {
 
 /// Where a controller is in the order of plainness, from 0.
 fn plainness(name: &str) -> usize {
-    let of_all = || Algorithm::ALL.iter().position(|entry| entry.name == name).unwrap_or(Algorithm::ALL.len());
+    let of_all = || NamedController::all().take_while(|entry| entry.name != name).count();
     PLAIN.iter().position(|plain| *plain == name).unwrap_or_else(|| PLAIN.len() + of_all())
 }
 
@@ -165,7 +166,7 @@ const VARIANTS: [(&str, [&str; 2]); 4] = [
 /// A controller with its default parameters and, of those that stacks have too, with the
 /// other first slow start, CUBIC with the `K` and the estimate of Reno's window of either
 /// RFC, and with one stack's rollback: which of them a stack has is its own affair.
-fn variants(algorithm: Algorithm) -> Vec<Algorithm> {
+fn variants(algorithm: NamedController) -> Vec<NamedController> {
     let mut variants = vec![algorithm];
     if VARIED.contains(&ConfiguredController::name(&algorithm)) {
         for (parameter, words) in VARIANTS {
@@ -181,7 +182,7 @@ fn variants(algorithm: Algorithm) -> Vec<Algorithm> {
     variants
 }
 
-/// All controllers of the catalogue on one connection.
+/// All controllers on one connection.
 struct Trial {
     path: Path,
     candidates: Vec<Candidate>,
@@ -202,10 +203,9 @@ struct Trial {
 impl Trial {
     fn new(connection: &Connection, first_window: u64) -> Trial {
         let path = connection.path();
-        let started = |algorithm: Algorithm| starting_at(algorithm, first_window, path.mtu).unwrap_or(algorithm);
-        let candidates = Algorithm::ALL
-            .iter()
-            .flat_map(|entry| variants((entry.default)()))
+        let started = |algorithm: NamedController| starting_at(algorithm, first_window, path.mtu).unwrap_or(algorithm);
+        let candidates = NamedController::all()
+            .flat_map(|entry| variants(entry.default))
             .map(|algorithm| Candidate::new(started(algorithm), &path))
             .collect();
         let logged = StackMetrics::default();
@@ -362,10 +362,10 @@ impl Distance {
     }
 }
 
-/// A controller of the catalogue that may explain the window.
+/// A controller that may explain the window.
 #[derive(Clone, Debug)]
 struct Candidate {
-    algorithm: Algorithm,
+    algorithm: NamedController,
     /// From the beginning of the connection to its end.
     whole: Rerun,
     whole_distance: Distance,
@@ -379,13 +379,13 @@ struct Candidate {
 }
 
 /// `algorithm` with an initial window of `bytes`, `None` if it has no such parameter.
-fn starting_at(mut algorithm: Algorithm, bytes: u64, mtu: u32) -> Option<Algorithm> {
+fn starting_at(mut algorithm: NamedController, bytes: u64, mtu: u32) -> Option<NamedController> {
     algorithm.set("iw", &iw_of(bytes, mtu).to_string()).ok()?;
     Some(algorithm)
 }
 
 impl Candidate {
-    fn new(algorithm: Algorithm, path: &Path) -> Candidate {
+    fn new(algorithm: NamedController, path: &Path) -> Candidate {
         Candidate {
             algorithm,
             whole: Rerun::new(algorithm, path),

@@ -1,8 +1,8 @@
 //! A controller that runs on the events of a trace.
 
-use windlass_adapter::Flow;
+use windlass_adapter::{Flow, NamedController};
 use windlass_controllers::event::RttSample;
-use windlass_controllers::{Algorithm, Decision, Event, EventKind, Path, Span, Time};
+use windlass_controllers::{Decision, Event, EventKind, Path, Span, Time};
 
 use super::event::{Frame, TraceEvent};
 
@@ -35,7 +35,7 @@ const REDUCES_WITHIN: u64 = 2;
 impl Rerun {
     /// A flow of `algorithm` that starts on `path`.
     #[must_use]
-    pub fn new(algorithm: Algorithm, path: &Path) -> Rerun {
+    pub fn new(algorithm: NamedController, path: &Path) -> Rerun {
         let flow = Flow::ungrouped(algorithm, path);
         Rerun {
             wants_packet_sent: flow.wants_packet_sent(),

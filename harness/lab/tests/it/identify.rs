@@ -4,6 +4,7 @@
 use std::io::Read;
 
 use rayon::prelude::*;
+use windlass_adapter::NamedController;
 use windlass_controllers::Algorithm;
 use windlass_lab::replay::{
     Answer, Classification, Guess, Identified, Missing, NAMED_FROM, ReplayError, Windows, answer, identify,
@@ -62,7 +63,7 @@ fn what_a_trace_lacks_is_told() {
         assert!(matches!(&found, Err(ReplayError::Missing(what)) if *what == missing), "{field}: {found:?}");
     }
     let mut bare = without("congestion_window");
-    let engines = [("rovegas".to_owned(), Algorithm::named("rovegas").unwrap())];
+    let engines = [("rovegas".to_owned(), NamedController::named("rovegas").unwrap())];
     let run = |trace: &[u8], estimates| replay_controllers(&|| Ok::<_, ReplayError>(trace), None, &engines, estimates);
     let error = run(&bare, false).unwrap_err().to_string();
     assert!(error.starts_with("rovegas needs router queueing times; the trace does not report it"), "{error}");
@@ -75,7 +76,7 @@ fn what_a_trace_lacks_is_told() {
 fn the_controller_that_ran_decides_the_same_again() {
     for (scenario, name) in [("random-loss", "reno"), ("shallow-buffer", "cubic"), ("ecn-queue", "dctcp")] {
         let trace = trace(scenario, name, Runner::SIMULATOR).unwrap();
-        let engines = [name, "scalable"].map(|name| (name.to_owned(), Algorithm::named(name).unwrap()));
+        let engines = [name, "scalable"].map(|name| (name.to_owned(), NamedController::named(name).unwrap()));
         let found = replay_controllers(&|| Ok::<_, ReplayError>(trace.as_slice()), None, &engines, false).unwrap();
         let points = found.series.points();
         assert!(points.len() > 1000);

@@ -1,6 +1,7 @@
 //! The golden scenarios, and which of them shows what is particular to a controller.
 
-use windlass_controllers::{Algorithm, ConfiguredController, Signals};
+use windlass_adapter::NamedController;
+use windlass_controllers::{ConfiguredController, Signals};
 
 use crate::scenario::{Scenario, ScenarioError};
 
@@ -62,7 +63,7 @@ impl GoldenScenario {
     /// The scenario for `algorithm`: by its name, by the signals it needs, or else a link
     /// shared with Reno.
     #[must_use]
-    pub fn of(algorithm: &Algorithm) -> GoldenScenario {
+    pub fn of(algorithm: &NamedController) -> GoldenScenario {
         let name = ConfiguredController::name(algorithm);
         let by_name = BY_NAME.iter().find(|(_, names)| names.contains(&name)).map(|(scenario, _)| scenario);
         let by_signal = || BY_SIGNAL.iter().find(|(signal, _)| algorithm.needs().contains(*signal)).map(|(_, s)| s);
@@ -89,7 +90,7 @@ mod tests {
         }
         for (scenario, names) in BY_NAME {
             assert_eq!(GoldenScenario::named(scenario).name, *scenario);
-            assert!(names.iter().all(|name| Algorithm::named(name).is_some()), "{names:?}");
+            assert!(names.iter().all(|name| NamedController::named(name).is_some()), "{names:?}");
         }
         for (_, scenario) in BY_SIGNAL {
             assert_eq!(GoldenScenario::named(scenario).name, *scenario);
@@ -101,7 +102,7 @@ mod tests {
         for (controller, scenario) in
             [("reno", "shared"), ("tcp-p", "group"), ("rovegas", "way-back"), ("bic", "long-fat")]
         {
-            assert_eq!(GoldenScenario::of(&Algorithm::named(controller).unwrap()).name, scenario);
+            assert_eq!(GoldenScenario::of(&NamedController::named(controller).unwrap()).name, scenario);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use windlass_adapter::choose;
-use windlass_controllers::{Algorithm, Signals, Span, Time};
+use windlass_adapter::{NamedController, choose};
+use windlass_controllers::{Signals, Span, Time};
 
 use super::faults;
 use super::fields::{Found, Section, above_zero, rate_bounds, within};
@@ -271,7 +271,7 @@ fn resolve(section: &Section<'_>, text: &str, span: &Range<usize>, whence: &str)
     }
     // A stack checks for itself what it provides; the simulator provides everything.
     match choose(text, "the simulator", Signals::ALL) {
-        Ok(algorithm) => Some((text.to_owned(), Control::Catalogue(algorithm))),
+        Ok(algorithm) => Some((text.to_owned(), Control::Named(algorithm))),
         Err(error) => {
             section.problem(span, "not usable", format!("{whence}{error}"), None);
             None
@@ -280,7 +280,7 @@ fn resolve(section: &Section<'_>, text: &str, span: &Range<usize>, whence: &str)
 }
 
 fn names() -> Vec<&'static str> {
-    Algorithm::ALL.iter().map(|entry| entry.name).collect()
+    NamedController::all().map(|entry| entry.name).collect()
 }
 
 /// What the times routers add up take of each packet, bytes (`spec: chan §4.3`).

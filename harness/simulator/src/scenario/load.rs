@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use toml::de::DeTable;
-use windlass_controllers::Span;
+use windlass_controllers::{ConfiguredController, Span};
 
 use super::dynamic_flow_sections;
 use super::dynamic_flows::DynamicFlows;

@@ -1,6 +1,7 @@
 //! A scenario, checked and resolved.
 
-use windlass_controllers::{Algorithm, Span, Time};
+use windlass_adapter::NamedController;
+use windlass_controllers::{Span, Time};
 
 use super::dynamic_flows::DynamicFlows;
 use super::faults::EndFault;
@@ -238,8 +239,8 @@ impl Writes {
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, PartialEq, Debug)]
 pub enum Control {
-    /// A controller of the catalogue.
-    Catalogue(Algorithm),
+    /// A controller by its name, of the catalogue or of the program's own.
+    Named(NamedController),
     /// The stack's own controller of this name.
     Native(String),
 }
@@ -248,11 +249,11 @@ pub enum Control {
 pub const NATIVE: &str = "native:";
 
 impl Control {
-    /// The controller, if it is of the catalogue.
+    /// The controller, if it is no stack's own.
     #[must_use]
-    pub fn algorithm(&self) -> Option<&Algorithm> {
+    pub fn algorithm(&self) -> Option<&NamedController> {
         match self {
-            Control::Catalogue(algorithm) => Some(algorithm),
+            Control::Named(algorithm) => Some(algorithm),
             Control::Native(_) => None,
         }
     }

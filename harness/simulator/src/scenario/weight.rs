@@ -1,6 +1,6 @@
 //! What a scenario does to the shared facts of a group while it runs.
 
-use windlass_adapter::Groups;
+use windlass_adapter::{Groups, Named};
 use windlass_controllers::{AnyGroup, ConfiguredController, Time};
 
 /// From `at` on the group counts as `k` flows.
@@ -15,9 +15,9 @@ pub struct WeightChange {
 }
 
 /// Sets the weight of a group; `false` if its controller knows none.
-pub fn set_weight(group: &mut AnyGroup, k: u32) -> bool {
+pub fn set_weight(group: &mut Named<AnyGroup>, k: u32) -> bool {
     match group {
-        AnyGroup::TcpP(shared) => {
+        Named::Catalogue(AnyGroup::TcpP(shared)) => {
             shared.k = k;
             true
         }

@@ -1,6 +1,6 @@
 //! The run: network, flows and time.
 
-use windlass_adapter::{Groups, Recorder};
+use windlass_adapter::{Groups, NamedController, Recorder};
 use windlass_controllers::{Algorithm, ConfiguredController, Time};
 
 use super::counts::FlowCounts;
@@ -64,7 +64,7 @@ const LOOK: u32 = 1 << 16;
 const LOOK_AT_ONE: u32 = 1 << 8;
 
 /// A scenario being run. Equal scenarios, seeds and engines give equal outcomes to the bit.
-pub struct Simulation<E: ConfiguredController = Algorithm> {
+pub struct Simulation<E: ConfiguredController = NamedController> {
     scenario: Scenario,
     network: Network,
     flows: Vec<FlowRun<E>>,
@@ -83,7 +83,7 @@ pub struct Simulation<E: ConfiguredController = Algorithm> {
     runaway: Option<Runaway>,
 }
 
-impl Simulation<Algorithm> {
+impl Simulation<NamedController> {
     /// The scenario at its beginning, with the controllers it names.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl Simulation<Algorithm> {
             return Err(SimError::Key { flow, key });
         }
         // There are no others.
-        let other = Algorithm::Reno(Default::default());
+        let other = NamedController::Catalogue(Algorithm::Reno(Default::default()));
         let mut simulation = Simulation::with(scenario, |flow| *flow.control.algorithm().unwrap_or(&other))?;
         simulation.weight_changes = WeightChanges::new(&scenario.weight_changes, set_weight);
         let changes = simulation.flows.len();

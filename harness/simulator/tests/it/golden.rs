@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use windlass_adapter::NamedController;
 use windlass_controllers::Algorithm;
 use windlass_simulator::golden::{GoldenScenario, Trace, record};
 
@@ -20,7 +21,7 @@ fn frozen(name: &str) -> PathBuf {
 
 /// The trace of `name`.
 fn run(name: &str) -> Trace {
-    let golden = GoldenScenario::of(&Algorithm::named(name).unwrap());
+    let golden = GoldenScenario::of(&NamedController::named(name).unwrap());
     record(&golden, name, &golden.scenario(name).unwrap()).unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::{Log, Seen, scenario, watched, with_constant};
 use windlass_controllers::event::PacketsAcked;
-use windlass_controllers::{Algorithm, EventKind, Time};
+use windlass_controllers::{EventKind, Time};
 use windlass_simulator::sim::{SendReason, Simulation, run};
 
 /// 10 Mbit/s, 40 ms; a packet of 1250 bytes takes 1 ms.
@@ -91,7 +91,7 @@ fn the_pipe_is_what_is_under_way() {
 fn nothing_grows_before_all_losses_are_repaired() {
     let log = {
         let text = text("drop_packets = [200, 203, 206]");
-        let (mut simulation, log) = watched(Simulation::<Algorithm>::new(&scenario(&text, "reno")).unwrap());
+        let (mut simulation, log) = watched(Simulation::new(&scenario(&text, "reno")).unwrap());
         simulation.run_until(Time(4_000_000_000));
         log
     };
@@ -131,7 +131,7 @@ fn nothing_grows_before_all_losses_are_repaired() {
 #[test]
 fn nothing_grows_with_duplicate_acks() {
     let text = text("drop_packets = [200]");
-    let (mut simulation, log) = watched(Simulation::<Algorithm>::new(&scenario(&text, "reno")).unwrap());
+    let (mut simulation, log) = watched(Simulation::new(&scenario(&text, "reno")).unwrap());
     simulation.run_until(Time(4_000_000_000));
     let start = responses(&log)[0];
     let acked: Vec<(u64, u64)> = log

@@ -3,5 +3,5 @@
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
-    windlass::cli::main_with(&[&windlass_stacks_msquic::MsQuic])
+    windlass::cli::run(std::env::args_os(), &[&windlass_stacks_msquic::MsQuic], Vec::new())
 }

@@ -1,5 +1,5 @@
 //! The `windlass` command with quiche among its stacks.
 
 fn main() -> std::process::ExitCode {
-    windlass::cli::main_with(&[&windlass_stacks_quiche::Quiche])
+    windlass::cli::run(std::env::args_os(), &[&windlass_stacks_quiche::Quiche], Vec::new())
 }

@@ -11,8 +11,8 @@ macro_rules! implement_quinn_api {
         use std::time::{Duration, Instant};
 
         use bytes::{Bytes, BytesMut};
-        use windlass_adapter::{ChoiceError, Groups, Recorder};
-        use windlass_controllers::{Algorithm, Path, Signals};
+        use windlass_adapter::{ChoiceError, Groups, NamedController, Recorder};
+        use windlass_controllers::{Path, Signals};
         use windlass_network::Codepoint;
         use windlass_qlog::PacketType;
         use windlass_simulator::scenario::FlowSpec;
@@ -249,7 +249,7 @@ macro_rules! implement_quinn_api {
                 spec: &FlowSpec,
                 origin: Instant,
                 seed: u64,
-                groups: &Groups<Algorithm, String>,
+                groups: &Groups<NamedController, String>,
                 recorder: impl Fn(&Path) -> Box<dyn Recorder> + Send + Sync + 'static,
             ) -> Result<Arc<Self::Factory>, ChoiceError> {
                 let factory = shim::Factory::named(&spec.controller)?.origin(origin).seed(seed).record_with(recorder);

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use windlass_adapter::Groups;
 use windlass_adapter::qlog::Level;
-use windlass_controllers::{Algorithm, Time};
+use windlass_adapter::{Groups, NamedController};
+use windlass_controllers::Time;
 use windlass_simulator::measure::Meter;
 use windlass_simulator::scenario::{FlowSpec, Scenario};
 
@@ -63,7 +63,7 @@ impl<S: QuinnApi> Program for Live<'_, S> {
         Ok(Ends { sender, receiver, sender_log, trace })
     }
 
-    fn groups(&self) -> &Groups<Algorithm, String> {
+    fn groups(&self) -> &Groups<NamedController, String> {
         &self.context.groups
     }
 }

@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use windlass_adapter::{ChoiceError, Groups, Recorder};
-use windlass_controllers::{Algorithm, Path, Signals, Time};
+use windlass_adapter::{ChoiceError, Groups, NamedController, Recorder};
+use windlass_controllers::{Path, Signals, Time};
 use windlass_network::Codepoint;
 use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::{AckPolicy, FlowSpec, Scenario};
@@ -184,7 +184,7 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
         spec: &FlowSpec,
         origin: Instant,
         seed: u64,
-        groups: &Groups<Algorithm, String>,
+        groups: &Groups<NamedController, String>,
         recorder: impl Fn(&Path) -> Box<dyn Recorder> + Send + Sync + 'static,
     ) -> Result<Arc<Self::Factory>, ChoiceError>;
 

@@ -94,7 +94,7 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
             if sees_packets { recorder.without_packet_lost() } else { recorder }
         };
         let algorithm = match &spec.control {
-            Control::Catalogue(algorithm) => *algorithm,
+            Control::Named(algorithm) => *algorithm,
             Control::Native(name) => {
                 // Of controllers that are not ours there are no steps to replay.
                 let recorder = move |observer: &NativeObserver, path: &Path| -> Box<dyn Recorder> {
@@ -128,9 +128,7 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
     pub fn first_decision(&self, spec: &FlowSpec, payload: u16) -> Result<Decision, RunError> {
         let path = Path::new(Time::ZERO, spec.packet_bytes, 0);
         match &spec.control {
-            Control::Catalogue(algorithm) => {
-                Ok(algorithm.decide(&algorithm.start(&path), View::solo(&algorithm.group())))
-            }
+            Control::Named(algorithm) => Ok(algorithm.decide(&algorithm.start(&path), View::solo(&algorithm.group()))),
             Control::Native(name) => {
                 let native = S::build(self.native(spec, name, payload)?, self.context.origin, payload);
                 let observer = NativeObserver(NativeDecision::new(S::native_window(&native)));

@@ -33,7 +33,7 @@ impl Choice {
     pub fn of(spec: &FlowSpec) -> Result<Choice, RunError> {
         let flow = || spec.name.clone();
         match &spec.control {
-            Control::Catalogue(_) => match windlass_s2n_quic::Endpoint::named(&spec.controller) {
+            Control::Named(_) => match windlass_s2n_quic::Endpoint::named(&spec.controller) {
                 Ok(endpoint) => Ok(Choice::Ours(Box::new(endpoint))),
                 Err(error) => Err(RunError::Controller { flow: flow(), error }),
             },

@@ -7,8 +7,7 @@ use s2n_quic::provider::congestion_controller::{Bbr, Cubic, Endpoint};
 use s2n_quic::provider::event::Subscriber;
 use s2n_quic::provider::io::testing::{Handle, Io};
 use s2n_quic::{Client, Server};
-use windlass_adapter::Groups;
-use windlass_controllers::Algorithm;
+use windlass_adapter::{Groups, NamedController};
 use windlass_s2n_quic::Qlog;
 
 use super::clock::{Clock, ConnectionIds, Random};
@@ -33,7 +32,7 @@ pub struct Setup {
     pub identity: &'static Identity,
     pub seed: u64,
     pub clock: Clock,
-    pub groups: Groups<Algorithm, String>,
+    pub groups: Groups<NamedController, String>,
 }
 
 /// What the ends of a flow are made of.

@@ -15,8 +15,8 @@ use s2n_quic::provider::io::tokio::Provider;
 use s2n_quic::stream::{ReceiveStream, SendStream};
 use s2n_quic::{Client, Server};
 use windlass_adapter::qlog::Level;
-use windlass_adapter::{GroupStep, Groups, QlogRecorder, Recorder, SharedTrace, StateVariables};
-use windlass_controllers::{Algorithm, Decision, Event, Span, Time};
+use windlass_adapter::{GroupStep, Groups, NamedController, QlogRecorder, Recorder, SharedTrace, StateVariables};
+use windlass_controllers::{Decision, Event, Span, Time};
 use windlass_s2n_quic::STACK;
 
 use super::config::{Choice, first_decision};
@@ -46,7 +46,7 @@ struct Live<'a> {
     scenario: &'a Scenario,
     identity: &'static Identity,
     clock: Clock,
-    groups: Groups<Algorithm, String>,
+    groups: Groups<NamedController, String>,
 }
 
 impl Program for Live<'_> {
@@ -71,7 +71,7 @@ impl Program for Live<'_> {
         Ok(Ends { sender, receiver, sender_log, trace })
     }
 
-    fn groups(&self) -> &Groups<Algorithm, String> {
+    fn groups(&self) -> &Groups<NamedController, String> {
         &self.groups
     }
 }

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use s2n_quic::provider::io::testing::network::{Buffers, Packet as Datagram};
 use s2n_quic::provider::io::testing::{self, spawn, time};
 use s2n_quic_core::inet::{ExplicitCongestionNotification as Mark, SocketAddress};
-use windlass_adapter::Groups;
-use windlass_controllers::{Algorithm, Span, Time};
+use windlass_adapter::{Groups, NamedController};
+use windlass_controllers::{Span, Time};
 
 use super::clock::Clock;
 use super::ends::QUEUE;
@@ -114,8 +114,8 @@ pub struct World<'a> {
     unread: Vec<(usize, Notice)>,
     /// The ends there are, by their addresses; only looked up, never gone through.
     ends: HashMap<SocketAddr, End>,
-    groups: Groups<Algorithm, String>,
-    weight_changes: WeightChanges<Algorithm>,
+    groups: Groups<NamedController, String>,
+    weight_changes: WeightChanges<NamedController>,
     /// Datagrams under way; the network knows them by their place here.
     travelling: Vec<Option<Travelling>>,
     /// What faults change of bytes.
@@ -136,7 +136,7 @@ impl<'a> World<'a> {
         mut network: Network,
         start_schedule: StartSchedule,
         notices: &Notices,
-        groups: &Groups<Algorithm, String>,
+        groups: &Groups<NamedController, String>,
         stop: &'a dyn Fn(Time) -> bool,
     ) -> World<'a> {
         network.report_losses(true);

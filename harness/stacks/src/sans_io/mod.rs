@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use bytes::BytesMut;
-use windlass_adapter::{Groups, SharedTrace};
-use windlass_controllers::{Algorithm, Span};
+use windlass_adapter::{Groups, NamedController, SharedTrace};
+use windlass_controllers::Span;
 use windlass_network::Codepoint;
 use windlass_simulator::scenario::FlowSpec;
 
@@ -54,7 +54,7 @@ pub struct Context<'a> {
     /// The origin of virtual time.
     pub origin: Instant,
     /// The groups flows share windows in.
-    pub groups: Groups<Algorithm, String>,
+    pub groups: Groups<NamedController, String>,
 }
 
 /// A flow not connected yet, and how to connect it.

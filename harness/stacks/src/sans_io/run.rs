@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use windlass_adapter::Groups;
-use windlass_controllers::{Algorithm, Span, Time};
+use windlass_adapter::{Groups, NamedController};
+use windlass_controllers::{Span, Time};
 
 use super::scheduled::ScheduledFlow;
 use super::{Connection, Context, SansIo};
@@ -103,8 +103,8 @@ struct World<'a, C: Connection> {
     flows: Vec<ScheduledFlow<'a, C>>,
     event_queue: EventQueue,
     start_schedule: StartSchedule,
-    groups: Groups<Algorithm, String>,
-    weight_changes: WeightChanges<Algorithm>,
+    groups: Groups<NamedController, String>,
+    weight_changes: WeightChanges<NamedController>,
     /// Virtual time.
     now: Time,
     scenario: &'a Scenario,

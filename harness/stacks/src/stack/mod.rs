@@ -169,7 +169,7 @@ impl Runner {
     /// It lacks a signal, or has no such controller of its own.
     pub fn check(self, control: &Control, text: &str) -> Result<(), String> {
         match control {
-            Control::Catalogue(algorithm) => {
+            Control::Named(algorithm) => {
                 require(algorithm, text, self.name(), self.provides()).map_err(|error| error.to_string())
             }
             Control::Native(name) if self.natives().contains(&name.as_str()) => Ok(()),

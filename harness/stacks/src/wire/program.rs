@@ -5,8 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use windlass_adapter::{Groups, SharedTrace};
-use windlass_controllers::Algorithm;
+use windlass_adapter::{Groups, NamedController, SharedTrace};
 
 use crate::driver::sender_log::{Output, SenderLog};
 use crate::{FlowLog, RunError};
@@ -29,7 +28,7 @@ pub trait Program {
     fn ends(&self, flow: &FlowSpec, log: Option<FlowLog>) -> Result<Ends<Self::Sender, Self::Receiver>, RunError>;
 
     /// The groups its flows are in.
-    fn groups(&self) -> &Groups<Algorithm, String>;
+    fn groups(&self) -> &Groups<NamedController, String>;
 }
 
 /// Both programs of a flow.

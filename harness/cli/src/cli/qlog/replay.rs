@@ -3,8 +3,8 @@
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use windlass_adapter::NamedController;
 use windlass_adapter::replay::{Outcome, replay};
-use windlass_controllers::Algorithm;
 use windlass_lab::output::OutputFile;
 use windlass_lab::replay::{ControllerReplay, LossSource, ReplayError, WindowStatistics, replay_controllers};
 use windlass_qlog_analysis::escape;
@@ -150,7 +150,7 @@ impl OtherControllers {
         Ok(())
     }
 
-    fn algorithms(&self) -> Result<Vec<(String, Algorithm)>, CliError> {
+    fn algorithms(&self) -> Result<Vec<(String, NamedController)>, CliError> {
         let usual = || USUAL.map(str::to_owned).to_vec();
         let names = if self.controller.is_empty() { usual() } else { choice::controllers(&self.controller)? };
         names.into_iter().map(|name| choice::controller(&name).map(|algorithm| (name, algorithm))).collect()

@@ -1,6 +1,6 @@
 //! Which controller several traces of one sender show together.
 
-use windlass_controllers::Algorithm;
+use windlass_adapter::NamedController;
 use windlass_qlog_analysis::identify::{Declared, Match};
 
 use super::{Answer, Classification, Guess, Identified, named, score};
@@ -46,7 +46,7 @@ impl Windows {
         }
         let number = found.len() as f64;
         let mut all: Vec<(Vec<usize>, Guess)> = Vec::new();
-        for name in Algorithm::ALL.iter().map(|entry| entry.name) {
+        for name in NamedController::all().map(|entry| entry.name) {
             let place =
                 |one: &&Identified| one.guesses.iter().position(|guess| guess.controllers.iter().any(|n| n == name));
             let Some(places) = found.iter().map(place).collect::<Option<Vec<usize>>>() else { continue };
