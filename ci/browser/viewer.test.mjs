@@ -163,7 +163,7 @@ test("HTTP/3 requests are a waterfall", () => viewer({}, async (page) => {
     const told = await page.locator("[id^=trace-2] .requests tbody tr").allTextContents();
     assert.equal(told.length, 3);
     assert.match(told[0], /^GET \/\?up=4000000200/);
-    assert.match(told[1], /^POST \/upload200.*400,0006$/);
+    assert.match(told[1], /^POST \/upload4200.*400,0006$/);
     await page.locator("[id^=trace-2] .requests").scrollIntoViewIfNeeded();
   } else console.log("# skipped: there is no recorded netlog with requests");
   await shot(page, "viewer-requests");

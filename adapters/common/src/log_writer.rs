@@ -23,7 +23,7 @@ const CAPACITY: usize = 64 << 20;
 /// All writers that are [open](Self::open) for one directory are clones of each other, so that
 /// a configuration that is read again starts no further thread.
 ///
-/// What it makes is [for its owner alone](private): files on Unix, directories everywhere.
+/// What it makes is for its owner alone: files on Unix, directories everywhere.
 #[derive(Clone, Debug)]
 pub struct LogWriter(Arc<Handle>);
 

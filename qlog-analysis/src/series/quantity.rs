@@ -27,7 +27,7 @@ pub enum Quantity {
     Lost,
     /// CE marks reported so far.
     Marked,
-    /// Congestion states: an index into [`ConnectionSeries::states`].
+    /// Congestion states: an index into [`ConnectionSeries::states`](super::ConnectionSeries::states).
     State,
     /// Whether the sender has too little to send: 0 or 1.
     AppLimited,
