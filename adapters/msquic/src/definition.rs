@@ -8,7 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use windlass_adapter::config::{Config, ConfigError, Peer, Recording};
 use windlass_adapter::{
-    Choice, ChoiceError, Flow, FlowBuilder, Groups, LogWriter, NamedController, NewFlow, QlogRecorder, Recorder, Stack, require,
+    Choice, ChoiceError, Flow, FlowBuilder, Groups, LogWriter, NamedController, NewFlow, QlogRecorder, Recorder, Stack,
+    require,
 };
 use windlass_controllers::{ConfiguredController, Signals, Time};
 

@@ -48,7 +48,9 @@ pub use native::{RegisterError, add_catalogue, configure, load, register, regist
 pub use plugin::plugin;
 pub use windlass_adapter;
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Flow, GroupStep, Groups, NamedController, NewFlow, Peer, Recorder, StateVariables};
+pub use windlass_adapter::{
+    ChoiceError, Flow, GroupStep, Groups, NamedController, NewFlow, Peer, Recorder, StateVariables,
+};
 pub use windlass_controllers;
 pub use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Signals, Static};
 

@@ -49,7 +49,9 @@ pub use windlass_adapter;
 pub use windlass_adapter::config::{Config, ConfigError};
 #[cfg(all(feature = "config", unix))]
 pub use windlass_adapter::config::{Settings, SettingsFile};
-pub use windlass_adapter::{ChoiceError, Flow, GroupStep, Groups, NamedController, NewFlow, Peer, Recorder, StateVariables};
+pub use windlass_adapter::{
+    ChoiceError, Flow, GroupStep, Groups, NamedController, NewFlow, Peer, Recorder, StateVariables,
+};
 #[cfg(feature = "qlog")]
 pub use windlass_adapter::{LogWriter, QlogRecorder};
 pub use windlass_controllers;

@@ -79,7 +79,7 @@ fn check(series: &ConnectionSeries, name: &str, most: usize) -> usize {
         }
     }
     let app_limited = held(series, Quantity::AppLimited);
-    if let Some(measured) = measures.app_limited.filter(|_| !app_limited.is_empty()) {
+    if let Some(measured) = measures.app_limited.filter(|_| app_limited.iter().any(|held| held.1 > 0.0)) {
         same(share(&app_limited, 1), measured, &format!("{name}: limited by the application, as told"));
     }
     checked += measures.states.len() + limits.len().min(4) + app_limited.len().min(1);
