@@ -230,7 +230,7 @@ mod tests {
             let (drawn_times, held) = (times(drawn.iter().copied()), held(&points, end));
             for value in 0..4 {
                 let of = |times: &BTreeMap<i64, i64>| times.get(&value).copied().unwrap_or(0);
-                prop_assert!((of(&drawn_times) - of(&held)).abs() <= 3 * column, "{value}: {drawn_times:?} for {held:?}");
+                prop_assert!((of(&drawn_times) - of(&held)).abs() <= 6 * column, "{value}: {drawn_times:?} for {held:?}");
             }
             let within = |run: &Run, point: &Point, to: i64| point.value == run.value && point.time < run.to && to > run.from;
             let ends = || points.iter().skip(1).map(|point| point.time).chain([end]);

@@ -90,7 +90,7 @@ fn check(series: &ConnectionSeries, name: &str, most: usize) -> usize {
         for value in 0..4 {
             let (drawn, held) = (time(&drawn, value), time(held, value));
             assert!(
-                (drawn - held).abs() <= 3.0 * column,
+                (drawn - held).abs() <= 6.0 * column,
                 "{name}: {} {value} for {held} s on {drawn} s",
                 quantity.name()
             );
