@@ -157,7 +157,7 @@ class Line {
 
   /**
    * Spans in which a value holds: [value, begin, end], of each column one that holds in it, so that each value has, but for
-   * a column or two, as many columns as it has time (`series::columns` in Rust).
+   * a few, as many columns as it has time (`series::columns` in Rust).
    */
   spans(from, to, columns) {
     const spans = [];
