@@ -48,7 +48,8 @@ ARROWS = {
     "windlass-stacks-quiche": STACKS | {"windlass-quiche"},
     "windlass-stacks-msquic": STACKS | {"windlass-msquic", "windlass-msquic-endpoint"},
     "windlass-lab": STACKS | {"windlass-qlog-analysis", "windlass-qlog-columns"},
-    "windlass": STACKS | {"windlass-lab", "windlass-qlog-analysis", "windlass-qlog-columns"},
+    "windlass-papers": STACKS | {"windlass-lab"},
+    "windlass": STACKS | {"windlass-lab", "windlass-papers", "windlass-qlog-analysis", "windlass-qlog-columns"},
 }
 # Programs and tests of ours that nobody publishes may use all of it.
 FREE = {"windlass-fuzz", "reading"}

@@ -7,12 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Sources that decide what a simulated run yields.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 6] = [
     "../../controllers/src",
     "../../adapters/common/src",
     "../network/src",
     "../simulator/src",
-    "src/papers",
     "src/regimes/measure.rs",
     "build.rs",
 ];
@@ -61,11 +60,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
     paths.sort();
     let wanted = |path: &PathBuf| {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        // Of the experiments, only what observes runs and reads them: scenarios are hashed by
-        // their text.
-        let reads =
-            !path.starts_with("src/papers") || ["observe", "time_series", "watch", "measures"].contains(&stem.as_str());
-        path.is_dir() || (stem != "tests" && reads && path.extension().is_some_and(|ending| ending == "rs"))
+        path.is_dir() || (stem != "tests" && path.extension().is_some_and(|ending| ending == "rs"))
     };
     paths.into_iter().filter(wanted).flat_map(|path| files(&path)).collect()
 }

@@ -1,6 +1,6 @@
-//! Experiments with controllers: [evaluation], [conformance] of stacks, the [documents'
-//! experiments](papers), [golden] traces, [response] functions, [many runs](grid) in one store, [offline replay and
-//! identification](replay), the [results] they yield, and how they are [written](output).
+//! Experiments with controllers: [evaluation], [conformance] of stacks, [regimes], [golden] traces, [response] functions, [many
+//! runs](grid) in one store, [offline replay and identification](replay), the [results] they yield, and how they are
+//! [written](output).
 
 pub mod compare;
 pub mod conformance;
@@ -8,7 +8,6 @@ pub mod evaluation;
 pub mod golden;
 pub mod grid;
 pub mod output;
-pub mod papers;
 pub mod plot;
 pub mod regimes;
 pub mod replay;

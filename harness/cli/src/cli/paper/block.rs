@@ -11,8 +11,8 @@ use super::run::QUICK_REPETITIONS;
 use super::table::{digits, number};
 use super::{CliError, OUT, place, report};
 use windlass_lab::output::replace;
-use windlass_lab::papers::documents::{self, DOCUMENTS};
-use windlass_lab::papers::{
+use windlass_papers::documents::{self, DOCUMENTS};
+use windlass_papers::{
     Answer, CellResult, Claim, Document, ExperimentResult, ResultCache, Scale, TrialRuns, run_trial, trial_packets,
 };
 use windlass_stacks::stack::Runner;

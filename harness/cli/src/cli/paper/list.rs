@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::super::error::print;
 use super::CliError;
-use windlass_lab::papers::documents::DOCUMENTS;
-use windlass_lab::papers::{Cell, Experiment, Scale};
+use windlass_papers::documents::DOCUMENTS;
+use windlass_papers::{Cell, Experiment, Scale};
 
 /// List the experiments of the documents
 #[derive(Debug, clap::Args)]

@@ -28,7 +28,7 @@ enum Command {
 const OUT: &str = "target/windlass/papers";
 
 /// The directory below `--out` for runs of `scale` by `stack`.
-fn place(scale: windlass_lab::papers::Scale, stack: &str) -> String {
+fn place(scale: windlass_papers::Scale, stack: &str) -> String {
     match stack {
         "sim" => scale.name().to_owned(),
         stack => format!("{}-{stack}", scale.name()),

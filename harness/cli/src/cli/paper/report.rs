@@ -7,8 +7,8 @@ use super::run::results;
 use super::{CliError, OUT, place};
 use crate::report::papers;
 use windlass_lab::output::replace;
-use windlass_lab::papers::documents::{self, DOCUMENTS};
-use windlass_lab::papers::{ExperimentResult, SCHEMA, Scale};
+use windlass_papers::documents::{self, DOCUMENTS};
+use windlass_papers::{ExperimentResult, SCHEMA, Scale};
 use windlass_stacks::stack::Runner;
 
 /// Write an HTML page for each document with results

@@ -12,8 +12,8 @@ use super::super::error::print;
 use super::{CliError, OUT, place, table};
 use windlass_lab::grid::{self, Cores, Failure, Tally};
 use windlass_lab::output::{Folder, Owned, replace};
-use windlass_lab::papers::documents::{self, DOCUMENTS};
-use windlass_lab::papers::{
+use windlass_papers::documents::{self, DOCUMENTS};
+use windlass_papers::{
     Cell, Comparison, Document, Experiment, ObserveError, Plan, Record, ResultCache, Scale, WatchError, conclude,
     observe,
 };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::text::{Align, aligned};
-use windlass_lab::papers::{ExperimentResult, Mean, Scale};
+use windlass_papers::{ExperimentResult, Mean, Scale};
 
 /// Tables of what an experiment came to.
 pub(super) fn text(result: &ExperimentResult) -> String {
@@ -20,7 +20,7 @@ pub(super) fn text(result: &ExperimentResult) -> String {
     let names: Vec<String> = ids.iter().map(|(id, unit)| named(id, unit)).collect();
     let mut heads = vec![("cell", Align::Left)];
     heads.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
-    let row = |cell: &windlass_lab::papers::CellResult| {
+    let row = |cell: &windlass_papers::CellResult| {
         let numbers = ids.iter().map(|(id, _)| cell.mean(id).map_or_else(|| "–".to_owned(), number));
         [cell.cell.clone()].into_iter().chain(numbers).collect()
     };

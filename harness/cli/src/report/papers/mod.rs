@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::frame::{Data, Page, packed};
-use windlass_lab::papers::{Answer, Claim, Document, ExperimentResult, Scale};
+use windlass_papers::{Answer, Claim, Document, ExperimentResult, Scale};
 
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
 const STYLE: &str = include_str!("page.css");
