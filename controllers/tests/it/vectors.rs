@@ -1,7 +1,6 @@
-//! The page that says which test holds the code to which vector and invariant of the
+//! The table that says which test holds the code to which vector and invariant of the
 //! documents is whole, and the tests it names exist.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -9,24 +8,42 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// Ids and tests of each document, by the heading of its table's first column.
-fn tables(page: &str) -> BTreeMap<&str, Vec<(&str, Vec<&str>)>> {
-    let mut tables = BTreeMap::new();
-    let mut document = "";
-    for line in page.lines().filter(|line| line.starts_with("| ")) {
-        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [id, _, tests] = cells[..] else { panic!("expected three cells: {line}") };
-        if tests == "tests" {
-            document = id;
-        } else {
-            let named = tests.split("<br>").map(|test| test.trim_matches('`')).collect();
-            tables.entry(document).or_insert_with(Vec::new).push((id, named));
-        }
-    }
-    tables
+/// A row: the document, the number it gives, and the tests, as `file::function`.
+struct Row<'a> {
+    document: &'a str,
+    section: &'a str,
+    tests: Vec<&'a str>,
 }
 
-/// Whether `file`, as the page names it, has a test called `name`.
+/// The rows of `csv`, whose cells have commas only between quotes and no quotes inside.
+fn rows(csv: &str) -> Vec<Row<'_>> {
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("document,section,what,tests"));
+    let row = |line| {
+        let mut cells = Vec::new();
+        let (mut start, mut quoted) = (0, false);
+        for (at, letter) in str::char_indices(line) {
+            match letter {
+                '"' => quoted = !quoted,
+                ',' if !quoted => {
+                    cells.push(line[start..at].trim_matches('"'));
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+        cells.push(&line[start..]);
+        let [document, section, _, tests] = cells[..] else { panic!("expected four cells: {line}") };
+        Row { document, section, tests: tests.split(' ').collect() }
+    };
+    lines.map(row).collect()
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(root().join("docs").join(file)).unwrap()
+}
+
+/// Whether `file`, as the table names it, has a test called `name`.
 fn exists(file: &str, name: &str) -> Result<(), String> {
     let below = match file.split('/').next() {
         Some("schemes" | "parts") => "controllers/src",
@@ -43,16 +60,12 @@ fn exists(file: &str, name: &str) -> Result<(), String> {
 }
 
 #[test]
-fn every_test_the_page_names_exists() {
-    let page = fs::read_to_string(root().join("docs/vectors.md")).unwrap();
+fn every_test_named_exists() {
     let mut missing = Vec::new();
-    for (document, rows) in tables(&page) {
-        for (id, tests) in rows {
-            assert!(!tests.is_empty(), "{document} {id}");
-            for test in tests {
-                let (file, name) = test.split_once("::").unwrap_or_else(|| panic!("{document} {id}: {test}"));
-                missing.extend(exists(file, name).err());
-            }
+    for Row { document, section, tests } in rows(&read("vectors.csv")) {
+        for test in tests {
+            let (file, name) = test.split_once("::").unwrap_or_else(|| panic!("{document} {section}: {test}"));
+            missing.extend(exists(file, name).err());
         }
     }
     assert!(missing.is_empty(), "{missing:#?}");
@@ -60,9 +73,10 @@ fn every_test_the_page_names_exists() {
 
 /// The ids of each document's lists of invariants, and the sections that hold vectors.
 #[test]
-fn the_page_is_whole() {
-    let page = fs::read_to_string(root().join("docs/vectors.md")).unwrap();
-    let tables = tables(&page);
+fn no_number_of_a_document_is_left_out() {
+    let csv = read("vectors.csv");
+    let all = rows(&csv);
+    let page = read("vectors.md");
     let numbered = |letter: &str, last: u32| (1..=last).map(|i| format!("{letter}{i}")).collect::<Vec<_>>();
     let sections = |numbers: &[&str]| numbers.iter().map(|number| format!("§{number}")).collect::<Vec<_>>();
     let expected = [
@@ -87,10 +101,13 @@ fn the_page_is_whole() {
         ("arumaithurai", [sections(&["10"]), numbered("I", 38)].concat()),
     ];
     for (document, ids) in expected {
-        let rows = &tables[document];
+        let sections: Vec<&str> = all.iter().filter(|row| row.document == document).map(|row| row.section).collect();
         for wanted in ids {
-            let found = rows.iter().any(|(id, _)| id.split([' ', ',']).any(|part| part == wanted));
-            assert!(found, "{document} {wanted} is not on the page");
+            let found = sections.iter().any(|section| section.split([' ', ',']).any(|part| part == wanted));
+            assert!(found, "{document} {wanted} has no row");
         }
+        let count = format!("| {} |", sections.len());
+        let title = |line: &&str| line.to_lowercase().starts_with(&format!("| {document}:"));
+        assert!(page.lines().find(title).is_some_and(|line| line.ends_with(&count)), "{document}: {count}");
     }
 }

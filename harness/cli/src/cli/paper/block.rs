@@ -9,23 +9,19 @@ use std::path::{Path, PathBuf};
 use super::super::error::print;
 use super::run::QUICK_REPETITIONS;
 use super::table::{digits, number};
-use super::{CliError, OUT, place, report};
+use super::{CliError, OUT, claims, place, report};
 use windlass_lab::output::replace;
-use windlass_papers::documents::{self, DOCUMENTS};
-use windlass_papers::{
-    Answer, CellResult, Claim, Document, ExperimentResult, ResultCache, Scale, TrialRuns, run_trial, trial_packets,
-};
+use windlass_papers::documents;
+use windlass_papers::{CellResult, ExperimentResult, Scale};
 use windlass_stacks::stack::Runner;
 
 const BEGIN: &str = "<!-- paper ";
 const END: &str = "<!-- end -->";
 /// How the text begins that stands in a block without results.
 const MISSING: &str = "Not run:";
-/// The directory of trials below the one for results.
-const TRIALS: &str = "trials";
 
-/// Print a table of results as Markdown: `EV-5; M9, M6; across rtt; only controller=fast`, `claims`, or `mutants`, which
-/// makes the trials
+/// Print a table of results as Markdown: `EV-5; M9, M6; across rtt; only controller=fast`, or `mutants`, which makes
+/// the trials; `claims` as CSV
 #[derive(Debug, clap::Args)]
 pub(super) struct Table {
     /// An experiment, its quantities, the setting whose values are columns, settings that cells
@@ -53,11 +49,11 @@ pub(super) struct Fill {
 impl Table {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let text = match self.what.split_once(' ') {
-            _ if self.what == "claims" => claims(&self.out)?,
+            _ if self.what == "claims" => claims::csv(&self.out)?,
             Some(("mutants", ids)) => {
-                try_claims(&ids.split([',', ' ']).filter(|id| !id.is_empty()).collect::<Vec<_>>(), &self.out)?
+                claims::mutants(&ids.split([',', ' ']).filter(|id| !id.is_empty()).collect::<Vec<_>>(), &self.out)?
             }
-            _ if self.what == "mutants" => try_claims(&[], &self.out)?,
+            _ if self.what == "mutants" => claims::mutants(&[], &self.out)?,
             _ => table(&self.what, &self.out)?.ok_or_else(|| {
                 CliError::Usage(format!("{} has no such results; `windlass paper run` writes them", self.out.display()))
             })?,
@@ -125,12 +121,11 @@ impl Fill {
     /// The text of a block; `None` where there are no results, or where they take too long for a page.
     fn block(&self, what: &str) -> Result<Option<String>, CliError> {
         match what.split_once(' ').unwrap_or((what, "")) {
-            // These need the results of all experiments and trials.
-            ("claims" | "mutants", _) if self.check => Ok(None),
-            ("claims", _) => claims(&self.out).map(Some),
-            ("mutants", _) => mutants(&[], &self.out).map(Some),
+            // This needs the results of all experiments and trials.
+            ("claims", _) if self.check => Ok(None),
+            ("claims", _) => claims::summary(&self.out).map(Some),
             ("table", what) => table(what, &self.out),
-            _ => Err(CliError::Failed(format!("unknown block {what:?}; expected table, claims or mutants"))),
+            _ => Err(CliError::Failed(format!("unknown block {what:?}; expected table or claims"))),
         }
     }
 }
@@ -143,7 +138,7 @@ fn missing(what: &str) -> String {
 
 /// The result of an experiment in `out`, of full runs if there is one, else of quick ones; `None` if it
 /// was not run.
-fn result(id: &str, out: &Path) -> Result<Option<ExperimentResult>, CliError> {
+pub(super) fn result(id: &str, out: &Path) -> Result<Option<ExperimentResult>, CliError> {
     for scale in [Scale::Full, Scale::Quick] {
         let path = out.join(place(scale, Runner::SIMULATOR.name())).join(format!("{id}.json"));
         if path.is_file() {
@@ -154,7 +149,7 @@ fn result(id: &str, out: &Path) -> Result<Option<ExperimentResult>, CliError> {
 }
 
 /// The command that made a result, and what it leaves out.
-fn origin(result: &ExperimentResult) -> String {
+pub(super) fn origin(result: &ExperimentResult) -> String {
     let (mut command, mut parts) = (format!("windlass paper run {}", result.id), Vec::new());
     let planned = documents::experiment(&result.id).map(|(_, experiment)| &experiment.plan);
     let repetitions = result.cells.iter().map(|cell| cell.seeds.len() as u64).min().unwrap_or(0);
@@ -188,18 +183,9 @@ fn origin(result: &ExperimentResult) -> String {
 }
 
 /// Whether each cell was run once where chance asks for more: such a result decides nothing.
-fn is_single(result: &ExperimentResult) -> bool {
+pub(super) fn is_single(result: &ExperimentResult) -> bool {
     let planned = documents::experiment(&result.id).map_or(1, |(_, experiment)| experiment.plan.repetitions);
     planned > 1 && result.cells.iter().all(|cell| cell.seeds.len() == 1)
-}
-
-/// The runs that a claim was tried on, below `out`; `None` if it was not tried as it is written.
-fn trial(document: &Document, claim: &Claim, out: &Path) -> Result<Option<TrialRuns>, CliError> {
-    let path = out.join(TRIALS).join(format!("{}.json", claim.id));
-    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(None) };
-    let runs: TrialRuns = serde_json::from_str(&text)
-        .map_err(|error| CliError::Failed(format!("{} is not a trial: {error}", path.display())))?;
-    Ok(runs.are_of(document, claim).then_some(runs))
 }
 
 /// The table that `what` describes; `None` without results.
@@ -286,153 +272,16 @@ fn over(cells: &[&CellResult], setting: &str, id: &str, only: &[(&str, &str)]) -
     markdown(&heads, &rows.iter().map(line).collect::<Vec<_>>())
 }
 
-fn markdown(heads: &[String], rows: &[Vec<String>]) -> String {
+pub(super) fn markdown(heads: &[String], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
     let rule: Vec<String> =
         heads.iter().enumerate().map(|(i, _)| if i == 0 { "---" } else { "---:" }.to_owned()).collect();
     let body: String = rows.iter().map(|row| line(row)).collect();
     format!("{}{}{body}\n", line(heads), line(&rule))
-}
-
-fn verdict(holds: Option<bool>) -> &'static str {
-    match holds {
-        Some(true) => "holds",
-        Some(false) => "**fails**",
-        None => "undetermined",
-    }
-}
-
-fn margin(answer: &Answer) -> String {
-    answer.margin.map_or_else(|| "–".to_owned(), |margin| format!("{:+.0} %", 100.0 * margin))
-}
-
-/// All statements of the documents.
-fn claims(out: &Path) -> Result<String, CliError> {
-    let mut text = String::new();
-    for document in DOCUMENTS {
-        text.push_str(&format!("### {}\n\n", document.name));
-        let heads = ["", "from", "by", "statement", "answer", "margin", "closest comparison"].map(str::to_owned);
-        let mut rows = Vec::new();
-        for claim in document.claims {
-            let result = result(claim.experiment, out)?.filter(|result| result.scale == Scale::Full);
-            let (holds, margin, evidence) = match &result {
-                Some(result) => {
-                    let mut answer = claim.answer_in(result);
-                    let mut evidence = answer.evidence.clone();
-                    if let Some((_, part)) = origin(result).split_once("**a part of it**: ") {
-                        evidence.push_str(&format!(" ({part})"));
-                    }
-                    if is_single(result) && answer.holds.is_some() {
-                        let says = if answer.holds == Some(true) { "holds" } else { "fails" };
-                        evidence.push_str(&format!("; by this one run it {says}"));
-                        answer.holds = None;
-                    }
-                    if let Some(why) = claim.why.filter(|_| answer.holds != Some(true)) {
-                        evidence.push_str(&format!(": {why}"));
-                    }
-                    (verdict(answer.holds).to_owned(), margin(&answer), evidence)
-                }
-                None => {
-                    let tried = trial(document, claim, out)?.map(|runs| runs.answers(claim).without);
-                    let with = change(claim);
-                    let says = |answer: Answer| {
-                        format!("no full run; its trial{with}: {}, {}", verdict(answer.holds), margin(&answer))
-                    };
-                    let evidence = tried.map_or_else(|| "no full run".to_owned(), says);
-                    ("undetermined".to_owned(), "–".to_owned(), evidence)
-                }
-            };
-            rows.push(vec![
-                claim.id.to_owned(),
-                claim.source.to_owned(),
-                claim.experiment.to_owned(),
-                claim.text.to_owned(),
-                holds,
-                margin,
-                evidence,
-            ]);
-        }
-        for (source, statement, why) in document.undetermined {
-            let cells = ["–", source, "–", statement, "undetermined", "–", why];
-            rows.push(cells.map(str::to_owned).to_vec());
-        }
-        text.push_str(&left(&heads, &rows));
-    }
-    Ok(text)
-}
-
-fn left(heads: &[String], rows: &[Vec<String>]) -> String {
-    markdown(heads, rows).replace("---:", "---")
-}
-
-/// Claims with these ids or of these documents; all if there are none.
-fn chosen(ids: &[&str]) -> Result<Vec<(&'static Document, &'static Claim)>, CliError> {
-    let all = DOCUMENTS.iter().flat_map(|document| document.claims.iter().map(move |claim| (document, claim)));
-    let all: Vec<_> = all.collect();
-    let is = |id: &str, document: &Document, claim: &Claim| claim.id == id || document.name == id;
-    if let Some(id) = ids.iter().find(|id| !all.iter().any(|(document, claim)| is(id, document, claim))) {
-        return Err(CliError::Usage(format!("no claim and no document is called {id:?}")));
-    }
-    let wanted =
-        |(document, claim): &(&Document, &Claim)| ids.is_empty() || ids.iter().any(|id| is(id, document, claim));
-    Ok(all.into_iter().filter(wanted).collect())
-}
-
-/// Runs the trials of claims and keeps them in `out`, each run as soon as it is over; the table of what became of them.
-fn try_claims(ids: &[&str], out: &Path) -> Result<String, CliError> {
-    let dir = out.join(TRIALS);
-    let cache = ResultCache::open(&dir)?;
-    for (document, claim) in chosen(ids)? {
-        let runs = run_trial(document, claim, Some(&cache)).map_err(|error| CliError::Failed(error.to_string()))?;
-        let json =
-            serde_json::to_string(&runs).map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
-        replace(&dir.join(format!("{}.json", claim.id)), &(json + "\n"))?;
-    }
-    mutants(ids, out)
-}
-
-/// What is changed in the trial of `claim`, behind a comma; empty where nothing is.
-fn change(claim: &Claim) -> String {
-    claim.trial.change.map_or_else(String::new, |change| format!(", with {}", change.what))
-}
-
-/// Claims with and without their mutants, as the trials in `out` have it.
-fn mutants(ids: &[&str], out: &Path) -> Result<String, CliError> {
-    let heads = ["", "trial", "without", "mutant", "with", "caught", "closest comparison with it"].map(str::to_owned);
-    let mut rows = Vec::new();
-    for (document, claim) in chosen(ids)? {
-        let packets = format!("{:.1} million packets", trial_packets(document, claim) / 1e6);
-        let dash = || "–".to_owned();
-        let (without, with, caught, evidence) = match trial(document, claim, out)?.map(|runs| runs.answers(claim)) {
-            Some(tried) => {
-                let answered = |answer: &Answer| format!("{}, {}", verdict(answer.holds), margin(answer));
-                let caught = match tried.without.holds {
-                    Some(true) if tried.with.holds.is_none() && tried.with.margin.is_none() => {
-                        "**not caught**: with it there is nothing to compare"
-                    }
-                    Some(true) if tried.is_caught() => "caught",
-                    Some(true) => "**not caught**",
-                    Some(false) => "not tried: the claim fails without it",
-                    None => "not tried: the trial does not decide the claim",
-                };
-                (answered(&tried.without), answered(&tried.with), caught.to_owned(), tried.with.evidence)
-            }
-            None => {
-                (dash(), dash(), format!("not tried: `windlass paper table \"mutants {}\"` does", claim.id), dash())
-            }
-        };
-        rows.push(vec![
-            claim.id.to_owned(),
-            format!("{}, {packets}{}", claim.experiment, change(claim)),
-            without,
-            claim.mutant.what.to_owned(),
-            with,
-            caught,
-            evidence,
-        ]);
-    }
-    Ok(left(&heads, &rows))
 }

@@ -1,6 +1,7 @@
 //! `windlass paper`: the documents' own evaluation scenarios.
 
 mod block;
+mod claims;
 mod list;
 mod report;
 mod run;
