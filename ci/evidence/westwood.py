@@ -1,6 +1,6 @@
 """TCP-Linux' Westwood packet by packet, beside ns-2: what each of three of its rules is worth.
 
-Prints a table, which ci/oracle puts into docs/oracle.md. A model, since no option of ns-2 turns the third rule off:
+Prints a table, which ci/evidence/oracle puts into docs/oracle.md. A model, since no option of ns-2 turns the third rule off:
 100 Mbit/s, 50 ms, one of a hundred packets lost at random, an ACK with SACK and time stamps for every packet.
 """
 

@@ -1,6 +1,6 @@
 """Runs ns-2 and windlass over one lossy path and writes the table of docs/oracle.md.
 
-Called by ci/oracle with the path of the command; further arguments are the algorithms to compare, all without any.
+Called by ci/evidence/oracle with the path of the command; further arguments are the algorithms to compare, all without any.
 WINDLASS_ORACLE_SEEDS is the number of seeds, 5 by default.
 """
 
@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 PAGE = pathlib.Path("docs/oracle.md")
-BEGIN, END = "<!-- ci/oracle -->", "<!-- end -->"
+BEGIN, END = "<!-- ci/evidence/oracle -->", "<!-- end -->"
 # What stands from here on is no reason.
 UNEXPLAINED = "## Not explained"
 LOSSES = (1e-4, 1e-3, 1e-2)
@@ -59,7 +59,7 @@ pacing = false
 
 def theirs(algorithm, loss, seed, *options):
     """Packets acknowledged per round trip."""
-    command = ["ns", "ci/oracle.tcl", algorithm, str(loss), str(seed), str(SECONDS[loss]), str(WARM_UP), *options]
+    command = ["ns", "ci/evidence/oracle.tcl", algorithm, str(loss), str(seed), str(SECONDS[loss]), str(WARM_UP), *options]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return float(output.split()[0]) * RTT
 

@@ -1,6 +1,6 @@
 # One TCP-Linux flow of ns-2 over a path that loses packets at random.
 #
-# ns ci/oracle.tcl ALGORITHM LOSS SEED SECONDS WARM_UP [NAME=VALUE…]
+# ns ci/evidence/oracle.tcl ALGORITHM LOSS SEED SECONDS WARM_UP [NAME=VALUE…]
 #
 # Prints the packets acknowledged per second after WARM_UP seconds, and the mean of the window there
 # (packets, looked at ten times a second). NAME=VALUE sets a parameter of the algorithm's module, sink.NAME=VALUE one of the
