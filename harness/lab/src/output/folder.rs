@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::staging::{Lock, PREFIX, Staging, lock, open_to_lock};
+use super::staging::{Lock, PREFIX, Staging, lock_directory};
 use super::{StoreError, followed, parent, refuse_inputs, unwritable};
 
 /// New contents of a directory that is windlass's, which take the place of what is in it: what is there before is still to
@@ -12,7 +12,7 @@ use super::{StoreError, followed, parent, refuse_inputs, unwritable};
 const READY: &str = ".windlass-ready";
 /// Files that are being moved from here to where they belong.
 const MOVING: &str = ".windlass-moving";
-/// What is locked where directories cannot be.
+/// What is the lock where directories have none.
 const LOCK: &str = ".windlass-lock";
 
 /// What a directory that windlass owns holds, so that nobody's else is replaced.
@@ -131,17 +131,12 @@ impl Folder {
     /// Locks the directory; `None` where the system has no locks.
     fn locked(&mut self, wait: bool) -> Result<Option<File>, StoreError> {
         loop {
-            let opened = open_to_lock(&self.target, &self.target.join(LOCK));
-            if opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-                self.make(&self.target.clone())?;
-                continue;
-            }
-            let Ok(file) = opened else { return Ok(None) };
-            match lock(&file, &self.target, wait) {
-                Lock::Held => return Ok(Some(file)),
-                Lock::Unsupported => return Ok(None),
-                Lock::Taken => return Err(StoreError::InUse { path: self.path.clone() }),
-                Lock::Moved => {}
+            match lock_directory(&self.target, &self.target.join(LOCK), wait) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => self.make(&self.target.clone())?,
+                Ok(Lock::Held(file)) => return Ok(Some(file)),
+                Ok(Lock::Unsupported) | Err(_) => return Ok(None),
+                Ok(Lock::Taken) => return Err(StoreError::InUse { path: self.path.clone() }),
+                Ok(Lock::Moved) => {}
             }
         }
     }
@@ -261,9 +256,9 @@ impl Drop for Folder {
                 Err(_) => self.made.clear(),
             }
         }
-        // What is locked there is a file in it.
-        if cfg!(not(unix)) && !self.made.is_empty() && self.lock.take().is_some() {
-            let _ = fs::remove_file(self.target.join(LOCK));
+        // There the lock is a file in it. Whoever makes its own next keeps the directory.
+        if cfg!(windows) {
+            drop(self.lock.take());
         }
         for dir in self.made.iter().rev() {
             // This fails, as it should, where another program has put something into it.

@@ -25,39 +25,46 @@ pub(super) struct Staging {
 impl Staging {
     /// A new, empty file beside `target`, and the file open for writing.
     pub(super) fn file(target: &Path) -> io::Result<(Staging, File)> {
-        let create = |path: &Path| OpenOptions::new().write(true).read(true).create_new(true).open(path);
-        let (path, file) = Staging::create(super::parent(target), target.file_name(), &create)?;
-        let lock = file.try_clone().ok();
-        Ok((Staging { path, lock, keep: false }, file))
+        let create = |path: &Path| {
+            let file = OpenOptions::new().write(true).read(true).create_new(true).open(path)?;
+            let lock = lock(file.try_clone()?, path, false);
+            Ok((file, lock))
+        };
+        Staging::create(super::parent(target), target.file_name(), &create)
     }
 
     /// A new, empty directory in `place` for what is to become `target`.
     pub(super) fn directory(place: &Path, target: &Path) -> io::Result<Staging> {
-        let create = |path: &Path| fs::create_dir(path).and_then(|()| open_to_lock(path, &lock_of(path)));
-        let (path, lock) = Staging::create(place, target.file_name(), &create)?;
-        Ok(Staging { path, lock: Some(lock), keep: false })
+        let create = |path: &Path| {
+            fs::create_dir(path)?;
+            Ok(((), lock_directory(path, &lock_of(path), false)?))
+        };
+        Staging::create(place, target.file_name(), &create).map(|(staging, ())| staging)
     }
 
     /// Creates under the first name that is free, locked.
-    fn create(
+    fn create<T>(
         place: &Path,
         name: Option<&OsStr>,
-        create: &dyn Fn(&Path) -> io::Result<File>,
-    ) -> io::Result<(PathBuf, File)> {
+        create: &dyn Fn(&Path) -> io::Result<(T, Lock)>,
+    ) -> io::Result<(Staging, T)> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         sweep(place);
         let name: String = name.unwrap_or_default().to_string_lossy().chars().take(40).collect();
         loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let path = place.join(format!("{PREFIX}{name}~{:08x}{number:08x}", std::process::id()));
-            let file = match create(&path) {
+            let (created, lock) = match create(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 created => created?,
             };
-            // Whoever sweeps may have come between: then it is gone, or about to be.
-            if let Lock::Held | Lock::Unsupported = lock(&file, &path, false) {
-                return Ok((path, file));
-            }
+            let lock = match lock {
+                Lock::Held(file) => Some(file),
+                Lock::Unsupported => None,
+                // Whoever sweeps came between: then it is gone, or about to be.
+                Lock::Taken | Lock::Moved => continue,
+            };
+            return Ok((Staging { path, lock, keep: false }, created));
         }
     }
 
@@ -69,9 +76,6 @@ impl Staging {
     pub(super) fn rename(&mut self, to: &Path) -> io::Result<()> {
         fs::rename(&self.path, to)?;
         self.keep = true;
-        if cfg!(not(unix)) {
-            let _ = fs::remove_file(lock_of(&self.path));
-        }
         Ok(())
     }
 
@@ -100,7 +104,7 @@ impl Drop for Staging {
     }
 }
 
-/// The ending of what stands beside a hidden directory and is locked in its place, where directories cannot be.
+/// The ending of what stands beside a hidden directory and is its lock, where directories have none.
 const LOCK: &str = ".lock";
 
 fn lock_of(path: &Path) -> PathBuf {
@@ -109,12 +113,9 @@ fn lock_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Removes a file or directory and its lock; what cannot be removed is the next one's.
+/// Removes a file or directory; what cannot be removed is the next one's.
 fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    if cfg!(not(unix)) {
-        let _ = fs::remove_file(lock_of(path));
-    }
 }
 
 /// Removes from `place` what processes left behind that are no more; once in each process.
@@ -126,15 +127,17 @@ pub(super) fn sweep(place: &Path) {
     }
     let Ok(entries) = fs::read_dir(place) else { return };
     for entry in entries.flatten() {
-        let known = entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir());
-        if !known || !is_staging(&entry.file_name()) {
+        if becomes(&entry.file_name()).is_none() {
             continue;
         }
         let path = entry.path();
+        let lock = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => lock_directory(&path, &lock_of(&path), false),
+            Ok(kind) if kind.is_file() => File::open(&path).map(|file| lock(file, &path, false)),
+            _ => continue,
+        };
         // Only its process can hold the lock.
-        if let Ok(file) = open_to_lock(&path, &lock_of(&path))
-            && let Lock::Held = lock(&file, &path, false)
-        {
+        if let Ok(Lock::Held(_file)) = lock {
             remove(&path);
         }
     }
@@ -146,15 +149,18 @@ pub(super) fn directories(place: &Path) -> Vec<(PathBuf, String)> {
     let Ok(entries) = fs::read_dir(place) else { return Vec::new() };
     let directories = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let of = |entry: fs::DirEntry| Some((entry.path(), becomes(&entry.file_name())?));
-    let is_locked = |path: &Path| {
-        let file = if cfg!(unix) { File::open(path) } else { File::open(lock_of(path)) };
-        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
-    };
     directories.filter_map(of).filter(|(path, _)| is_locked(path)).collect()
 }
 
-fn is_staging(name: &OsStr) -> bool {
-    becomes(name).is_some()
+/// Whether a process has the hidden directory `path`.
+fn is_locked(path: &Path) -> bool {
+    #[cfg(not(windows))]
+    {
+        let file = File::open(path);
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+    #[cfg(windows)]
+    File::open(lock_of(path)).is_err_and(|error| error.raw_os_error() == Some(SHARING_VIOLATION))
 }
 
 /// The name of what is to become of what has a hidden name.
@@ -165,36 +171,68 @@ fn becomes(name: &OsStr) -> Option<String> {
     numbered.then(|| becomes.to_owned())
 }
 
-/// What came of locking what `path` names.
+/// What came of locking a file or directory.
 pub(super) enum Lock {
     /// It is locked for as long as the file is open.
-    Held,
+    Held(File),
     /// The system has no locks for it.
     Unsupported,
     /// Another process, or another part of this one, has it.
     Taken,
-    /// `path` is the name of something else by now.
+    /// Its path is the name of something else by now.
     Moved,
 }
 
 /// Locks `file`, which was opened at `path`; `wait` until it is free.
-pub(super) fn lock(file: &File, path: &Path, wait: bool) -> Lock {
+fn lock(file: File, path: &Path, wait: bool) -> Lock {
     let locked = if wait { file.lock().map_err(TryLockError::Error) } else { file.try_lock() };
     match locked {
         Err(TryLockError::WouldBlock) => Lock::Taken,
         Err(TryLockError::Error(_)) => Lock::Unsupported,
         // It may have been removed or exchanged meanwhile.
-        Ok(()) if is_at(file, path) => Lock::Held,
+        Ok(()) if is_at(&file, path) => Lock::Held(file),
         Ok(()) => Lock::Moved,
     }
 }
 
-/// Opens what is locked for `path`: itself, or on systems that do not open directories the file `instead`.
-pub(super) fn open_to_lock(path: &Path, instead: &Path) -> io::Result<File> {
-    if cfg!(not(unix)) && path.is_dir() {
-        return File::options().write(true).create(true).truncate(false).open(instead);
+/// Locks the directory `path`; `wait` until it is free.
+#[cfg(not(windows))]
+pub(super) fn lock_directory(path: &Path, _instead: &Path, wait: bool) -> io::Result<Lock> {
+    Ok(lock(File::open(path)?, path, wait))
+}
+
+/// Windows' error where another has a file open and shares it with nobody (`ERROR_SHARING_VIOLATION`).
+#[cfg(windows)]
+const SHARING_VIOLATION: i32 = 32;
+
+/// Locks a directory, which Windows has no locks for: by the file `instead`, which nobody else can open, and which is gone
+/// when it is closed or its process ends. `wait` until it is free.
+#[cfg(windows)]
+pub(super) fn lock_directory(_path: &Path, instead: &Path, wait: bool) -> io::Result<Lock> {
+    use std::os::windows::fs::OpenOptionsExt;
+    /// The rights to write and to remove (`GENERIC_WRITE`, `DELETE`).
+    const RIGHTS: u32 = 0x4000_0000 | 0x0001_0000;
+    const FILE_FLAG_DELETE_ON_CLOSE: u32 = 0x0400_0000;
+    /// What Windows says of a file that is being removed, and of one that must not be made (`ERROR_ACCESS_DENIED`).
+    const ACCESS_DENIED: i32 = 5;
+    const PAUSE: std::time::Duration = std::time::Duration::from_millis(5);
+    let mut denied = 0;
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false).access_mode(RIGHTS).share_mode(0);
+    options.custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
+    loop {
+        let error = match options.open(instead) {
+            Ok(file) => return Ok(Lock::Held(file)),
+            Err(error) => error,
+        };
+        match error.raw_os_error() {
+            Some(SHARING_VIOLATION) if !wait => return Ok(Lock::Taken),
+            Some(SHARING_VIOLATION) => {}
+            Some(ACCESS_DENIED) if denied < 20 => denied += 1,
+            _ => return Err(error),
+        }
+        std::thread::sleep(PAUSE);
     }
-    File::open(path)
 }
 
 /// Whether `path` is still the name of the open `file`.

@@ -9,8 +9,6 @@ fn owned() -> Owned<'static> {
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap();
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    // Where directories cannot be locked, this is, and stays.
-    names.retain(|name| cfg!(unix) || name != ".windlass-lock");
     names.sort();
     names
 }
