@@ -198,7 +198,24 @@ need_target() {
     need "qemu-${processor/armv7/arm}-static" qemu-user-static
     export "CC_$name=$triple-gcc" "CARGO_TARGET_${name^^}_LINKER=$triple-gcc"
     ;;
+  *-apple-darwin | *-windows-msvc)
+    need_zig "$target"
+    # Of a macOS that is not there.
+    export "CC_$name=$WINDLASS_CACHE/zig/$target" "CARGO_TARGET_${name^^}_LINKER=$WINDLASS_CACHE/zig/$target" SDKROOT=/
+    ;;
   esac
+}
+
+# need_zig TARGET: Zig's C compiler, as Python's package index has it, called by the name of the target.
+need_zig() {
+  local home="$WINDLASS_CACHE/zig"
+  export PYTHONPATH="$home" ZIG_GLOBAL_CACHE_DIR="$home/cache"
+  if ! python3 -m ziglang version >/dev/null 2>&1; then
+    need pip3 python3-pip
+    pip3 install --quiet --target "$home" ziglang==0.17.1
+  fi
+  printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$WINDLASS_ROOT/ci/zig" "$1" >"$home/$1"
+  chmod +x "$home/$1"
 }
 
 # Wine with a home of its own. Where it lacks the library that Rust's programs ask for random numbers, ci/wine.c stands in.
