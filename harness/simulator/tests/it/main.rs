@@ -6,6 +6,8 @@ mod common;
 mod equilibria;
 mod excursion;
 mod golden;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod libwindlass;
 mod loss_bound;
 mod nf_tcp;
 mod oracle;
