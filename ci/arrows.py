@@ -51,7 +51,7 @@ ARROWS = {
     "windlass-papers": STACKS | {"windlass-lab"},
     "windlass": STACKS | {"windlass-lab", "windlass-papers", "windlass-qlog-analysis", "windlass-qlog-columns"},
 }
-# Programs and tests of ours that nobody publishes may use all of it.
+# Programs and tests that are not published may use all of it.
 FREE = {"windlass-fuzz", "reading"}
 
 # All a controller may use of others.

@@ -58,7 +58,7 @@ def transfer(n, begin=0):
 
 
 def in_gaps(n):
-    """Every other packet is acknowledged, by frames that tell it all again."""
+    """Every other packet is acknowledged, by frames that repeat all ranges."""
     text = header() + "".join(sent(number, number, [stream(0, 1000 * number)]) for number in range(n))
     return text + received(n, 0, [[number, number] for number in range(0, n, 2)])
 

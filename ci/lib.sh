@@ -57,8 +57,8 @@ step_name=
 step_began=$SECONDS
 step_cpu=0
 steps=
-# Sets `cpu` to the CPU seconds of all commands that have ended, user and system. A subshell has spent none, so
-# nobody asks for it in one.
+# Sets `cpu` to the CPU seconds of all commands that have ended, user and system. Meaningless in a subshell,
+# which has spent none.
 cpu=0
 cpu_seconds() {
   local file

@@ -120,7 +120,7 @@ before(async () => {
       };
     }, BYTES);
   } finally {
-    // Leaves the connection open, so that Chromium tells what it counted of it.
+    // Leaves the connection open, so that Chromium logs its own counts.
     await browser.close();
   }
   await server.line(/packets lost, round trip/);
@@ -149,12 +149,12 @@ test("5 MB arrive whole each way, over HTTP/3", () => {
   assert.ok(forwarded.every((packets) => packets > BYTES / 1500), forwarded.join(" "));
 });
 
-test("quiche tells the windows our controller decides, all of them", () => {
+test("quiche logs the windows our controller decides, all of them", () => {
   const [, ...steps] = records(only(at("recorded")));
   assert.equal(steps.find((step) => step.name === "windlass:started").data.controller, CONTROLLER);
   const decided = steps.map((step) => step.data?.decision?.cwnd).filter((cwnd) => cwnd !== undefined);
-  const told = records(only(at("qlog"))).map((event) => event.data?.congestion_window).filter((cwnd) => cwnd !== undefined);
-  const windows = changes(told);
+  const logged = records(only(at("qlog"))).map((event) => event.data?.congestion_window).filter((cwnd) => cwnd !== undefined);
+  const windows = changes(logged);
   assert.ok(windows.length > 50 && decided.length > 1000, `${windows.length} windows, ${decided.length} decisions`);
   assert.deepEqual(windows, changes(decided));
 });
@@ -171,7 +171,7 @@ test("Chromium's network log, converted, has what Chromium counted", () => {
   const count = (name) => events.filter((event) => event.name === `quic:${name}`).length;
   const types = Object.fromEntries(Object.entries(netlog.constants.logEventTypes).map(([name, type]) => [type, name]));
   const logged = (name) => netlog.events.filter((event) => types[event.type] === `QUIC_SESSION_${name}`).length;
-  // The packet that closes the connection leaves after Chromium told its totals, and it
+  // The packet that closes the connection leaves after Chromium logged its totals, and it
   // counts datagrams, not packets, as received.
   assert.equal(count("packet_sent") - logged("CONNECTION_CLOSE_FRAME_SENT"), session.packets_sent, "sent");
   assert.equal(count("packet_lost"), session.packets_lost, "lost");

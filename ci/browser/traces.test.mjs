@@ -38,7 +38,7 @@ async function redrawn(plot, act) {
 
 const range = (plot) => plot.evaluate((element) => element.figure.view);
 
-/** The lines of a figure that are drawn as they are told: what they are, whether they hold every point, how many points. */
+/** The lines and samples of a figure: quantity, kind, whether they hold every point, how many points. */
 const linesOf = (plot) => plot.evaluate((element) => element.figure.drawn.filter(({ kind }) => kind === "steps" || kind === "samples").map(({ key, kind, name, raw, points, x, y }) =>
   ({ quantity: element.figure.spec.panels.flatMap((panel) => panel.lines ?? []).find((line) => line.key === key).quantity ?? key, kind, name, raw, points, x: [...x], y: [...y] })));
 
@@ -50,7 +50,7 @@ const boxOf = async (plot, i) => {
 };
 
 /** The points of a trace's line between two times, as the page decoded them from its data, worked out again here. */
-const told = (page, id, name, from, to) => page.evaluate(async ([index, line, low, high]) => {
+const pointsOf = (page, id, name, from, to) => page.evaluate(async ([index, line, low, high]) => {
   const { traces } = JSON.parse(document.getElementById("traces").textContent);
   const text = atob(document.getElementById(`lines-${index}`).textContent);
   const stream = new Blob([Uint8Array.from(text, (c) => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -90,11 +90,11 @@ test("a report of traces shows a summary and a figure of each", () => opened({},
   assert.equal(await overflow(page), 0);
 }));
 
-test("lines hold the extremes of what the trace told", () => opened({}, async (page) => {
+test("lines hold the extremes of the trace's values", () => opened({}, async (page) => {
   const plot = await figureOf(page);
   const [from, to] = await range(plot);
   for (const { quantity, y, points } of await linesOf(plot)) {
-    const values = (await told(page, 0, quantity, from, to)).map(([, value]) => value);
+    const values = (await pointsOf(page, 0, quantity, from, to)).map(([, value]) => value);
     const scale = /rtt|rate|sent|delivered|received/.test(quantity) ? 1e-6 : 1e-3;
     assert.ok(Math.abs(Math.max(...y) - Math.max(...values) * scale) < 1e-9 && Math.abs(Math.min(...y) - Math.min(...values) * scale) < 1e-9, quantity);
     assert.ok(points <= 3 * 1200 + 10, `${quantity}: ${points} points`);
@@ -152,7 +152,7 @@ test("a million events: soon there, few points drawn, and every event on zooming
     assert.ok(raw, `${quantity} is drawn point by point`);
     const scale = /rtt|rate|sent|delivered|received/.test(quantity) ? 1e-6 : 1e-3;
     const within = x.map((time, i) => [time, y[i]]).slice(0, points).filter(([time]) => time >= low && time <= high);
-    const expected = await told(page, 0, quantity, low, high);
+    const expected = await pointsOf(page, 0, quantity, low, high);
     assert.equal(within.length, expected.length, quantity);
     within.forEach(([time, value], i) => assert.ok(Math.abs(time - expected[i][0]) < 1e-9 && Math.abs(value - expected[i][1] * scale) < 1e-6, `${quantity}, point ${i}`));
   }
@@ -194,7 +194,7 @@ test("the values under the pointer stand in the legends of all panels", () => op
   await plot.locator(".value", { hasText: /\d/ }).first().waitFor({ timeout: 5000 });
   const time = await plot.evaluate((element) => element.figure.cursor);
   const entries = await plot.locator(".panel-head li").evaluateAll((all) => all.map((entry) => entry.textContent));
-  const cwnd = (await told(page, 0, "congestion_window", 0, time)).at(-1)[1];
+  const cwnd = (await pointsOf(page, 0, "congestion_window", 0, time)).at(-1)[1];
   assert.ok(entries.includes(`congestion window${(cwnd / 1000).toFixed(1)} kB`), entries.join("\n"));
   assert.ok(entries.some((text) => /^smoothed[\d.]+ ms$/.test(text)), entries.join("\n"));
   assert.ok(entries.some((text) => /^goodput[\d.]+ Mbit\/s$/.test(text)), entries.join("\n"));
@@ -202,7 +202,7 @@ test("the values under the pointer stand in the legends of all panels", () => op
   await shot(page, "traces-hover");
 }));
 
-test("a wild value does not flatten its panel, and is told and shown on demand", () => opened({}, async (page) => {
+test("a wild value does not flatten its panel, and is stated and shown on demand", () => opened({}, async (page) => {
   const plot = await figureOf(page);
   const rtt = (element) => {
     const { figure } = element;
@@ -226,7 +226,7 @@ test("a wild value does not flatten its panel, and is told and shown on demand",
 
 test("losses stand on the window, and are counted in the head", () => opened({}, async (page) => {
   const plot = await figureOf(page);
-  const lost = await told(page, 0, "lost", 0, 1e9);
+  const lost = await pointsOf(page, 0, "lost", 0, 1e9);
   assert.ok(lost.length > 3);
   const marks = await plot.evaluate((element) => element.figure.drawn.find(({ key, kind }) => key === "lost" && kind === "mark"));
   assert.equal(marks.by.reduce((sum, by) => sum + by, 0), lost.at(-1)[1]);
@@ -273,18 +273,18 @@ test("the times shown can be read as a table", () => opened({}, async (page) => 
   const rows = page.locator("#trace-0 [aria-label^='Values of'] tbody tr");
   await rows.first().waitFor();
   assert.equal(await rows.count(), 20);
-  const cwnd = await told(page, 0, "congestion_window", 0, (await range(plot))[1]);
+  const cwnd = await pointsOf(page, 0, "congestion_window", 0, (await range(plot))[1]);
   const last = Number(await rows.last().locator("td").first().textContent());
   assert.ok(Math.abs(last - cwnd.at(-1)[1] / 1000) < 0.06, `${last}`);
 }));
 
-test("packets in the times shown are listed with what became of each, and filtered; streams have lanes", () => opened({}, async (page) => {
+test("packets in the times shown are listed with their acknowledgement or loss, and filtered; streams have lanes", () => opened({}, async (page) => {
   const plot = await figureOf(page);
   assert.match(await plot.locator(".panel-head strong").last().textContent(), /^Streams: data sent/);
   await page.locator("#trace-0 .packets summary").click();
   const rows = page.locator("#trace-0 .packets tbody tr");
   await rows.first().waitFor();
-  const lost = await told(page, 0, "lost", 0, 1e9);
+  const lost = await pointsOf(page, 0, "lost", 0, 1e9);
   await page.locator("#trace-0 .packets input").fill("sent lost");
   await page.waitForFunction((count) => document.querySelectorAll("#trace-0 .packets tbody tr").length === count, Math.min(300, lost.at(-1)[1]));
   assert.match(await rows.first().textContent(), /1RTT.*STREAM \d+: \d+ to \d+.*lost at [\d.]+ s/);

@@ -160,10 +160,10 @@ test("HTTP/3 requests are a waterfall", () => viewer({}, async (page) => {
   if (netlog) {
     await page.setInputFiles("#choose", [netlog]);
     await page.waitForSelector("[id^=trace-2] .requests tbody tr");
-    const told = await page.locator("[id^=trace-2] .requests tbody tr").allTextContents();
-    assert.equal(told.length, 3);
-    assert.match(told[0], /^GET \/\?up=4000000200/);
-    assert.match(told[1], /^POST \/upload4200.*400,0006$/);
+    const rows = await page.locator("[id^=trace-2] .requests tbody tr").allTextContents();
+    assert.equal(rows.length, 3);
+    assert.match(rows[0], /^GET \/\?up=4000000200/);
+    assert.match(rows[1], /^POST \/upload4200.*400,0006$/);
     await page.locator("[id^=trace-2] .requests").scrollIntoViewIfNeeded();
   } else console.log("# skipped: there is no recorded netlog with requests");
   await shot(page, "viewer-requests");
@@ -179,7 +179,7 @@ test("what stands behind the events is honoured in a file that is read in pieces
   assert.equal(await saved(page, /Save all measures/), expected);
 }));
 
-test("what is no trace is refused with a reason, and two files of one name are told apart", () => viewer({}, async (page) => {
+test("what is no trace is refused with a reason, and two files of one name are distinguished", () => viewer({}, async (page) => {
   const [picture, cut] = [join(work, "picture.qlog"), join(work, "cut.sqlog.zst")];
   writeFileSync(picture, "\x89PNG and more");
   writeFileSync(cut, readFileSync(own("ietf-quinn.sqlog.zst")).subarray(0, 100));
@@ -311,7 +311,7 @@ test("a link that inflates without end and a run without bounds are refused", ()
   assert.match((await page.locator("#problems li").allTextContents()).join("\n"), /more than the 4000000/);
 }));
 
-test("mistakes in a scenario are told where they are; a broken link says so", () => viewer({ hash: "#scenario=!" }, async (page) => {
+test("mistakes in a scenario are shown where they are; a broken link says so", () => viewer({ hash: "#scenario=!" }, async (page) => {
   assert.match(await page.locator("#play-status").textContent(), /no scenario/);
   await page.locator("#as-file summary").click();
   const text = await page.locator("#scenario").inputValue();

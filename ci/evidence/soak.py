@@ -6,7 +6,7 @@ Starts SERVER with the controller CC, has CONNECTIONS clients come to it one aft
 resident memory, threads and descriptors every two seconds. Four clients in five fetch 100 kB and go. One in five
 fetches 3 MB and reads so slowly that it stays for 20 to 40 s, so that several are there at any time; one of ten of
 these is killed after three seconds, so that its connection ends by the idle timeout. MsQuic's client, which writes no
-file to its output, is stopped for eight seconds instead; its server does not tell its groups.
+file to its output, is stopped for eight seconds instead; its server does not report its groups.
 
 Prints a row of the table in docs/reliability.md. Fails if more than one client in fifty failed, memory grows after ten
 minutes or the first quarter, threads grow after the half, or descriptors or groups are left when all are gone.
@@ -198,7 +198,7 @@ if left[2] > first[2]:
     problems.append(f"{left[2]} descriptors are left, of {first[2]} at first")
 counted = groups()
 if not perf and (max(counted, default=0) == 0 or counted[-1] != 0):
-    problems.append(f"of groups, {counted[-3:]} were told last; expected some, and none at the end")
+    problems.append(f"of groups, {counted[-3:]} were the last numbers reported; expected some, and none at the end")
 print(
     f"| {name} | `{cc}` | {lasted / 60:.1f} | {connections} | {counts['slow']} | {counts['killed']} | {len(failures)} | {present[1]} | {first[0]:.1f} | {mean(late[:30]):.1f} "
     f"| {most:.1f} | {slope(late):+.1f} | {first[1]} → {left[1]} | {first[2]} → {left[2]} | {f'{max(counted)} → {counted[-1]}' if counted else '–'} | {used:.0f} |"

@@ -23,7 +23,7 @@ ACCESS, WIRE, BACK = 0.001, 1500 * 8 / 100e6, 0.049 + 1540 * 8 / 10e9
 THRESHOLD = 4
 
 STAMPS, GROWTH, COUNT = "time stamps", "growth in recoveries", "a packet too many"
-# How ns-2 is told to go without a rule.
+# The option of ns-2 that switches a rule off.
 OPTIONS = {STAMPS: "sink.ts_echo_bugfix_=false", GROWTH: "linux.sysctl_tcp_abc=0"}
 ROWS = [(), (STAMPS,), (GROWTH,), (STAMPS, GROWTH), (STAMPS, GROWTH, COUNT)]
 
@@ -207,7 +207,7 @@ def model(seed, without):
             in_recovery = after_timeout = False
             if window < threshold:
                 window = min(threshold, next_packet - una - lost - sacked + 3)
-            # The board is cleared: the next SACK tells anew what has arrived.
+            # The board is cleared: the next SACK reports anew what has arrived.
             lost = 0
             resent.clear()
             to_resend.clear()
@@ -228,7 +228,7 @@ def ns2(seed, without):
     return theirs("westwood", LOSS, seed, *(OPTIONS[rule] for rule in without))
 
 
-def told(values):
+def interval(values):
     """Mean and half of a 95 % interval, by Student's t."""
     student = {5: 2.776, 10: 2.262}[len(values)]
     return f"{statistics.mean(values):.0f} ± {student * statistics.stdev(values) / math.sqrt(len(values)):.0f}"
@@ -243,8 +243,8 @@ def main():
             theirs = [pool.submit(ns2, seed, without) for seed in NS_SEEDS] if can else []
             jobs.append((without, theirs, [pool.submit(model, seed, without) for seed in SEEDS]))
         for without, theirs, models in jobs:
-            theirs = told([job.result() for job in theirs]) if theirs else "–"
-            models = told([job.result() for job in models])
+            theirs = interval([job.result() for job in theirs]) if theirs else "–"
+            models = interval([job.result() for job in models])
             print(f"| {', '.join(without) or 'nothing'} | {theirs} | {models} |", flush=True)
 
 

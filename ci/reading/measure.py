@@ -1,6 +1,6 @@
 """measure.py TRACE PASSES: runs each reader so often, taking turns, and prints the table.
 
-Speed is the file's size by CPU time, user and system, of the least pass: it tells what a
+Speed is the file's size by CPU time, user and system, of the least pass: it shows what a
 thread does whatever else runs on the machine. Memory is the peak of the resident set
 (wait4)."""
 
