@@ -201,7 +201,8 @@ need_target() {
   *-apple-darwin | *-windows-msvc)
     need_zig "$target"
     # Of a macOS that is not there.
-    export "CC_$name=$WINDLASS_CACHE/zig/$target" "CARGO_TARGET_${name^^}_LINKER=$WINDLASS_CACHE/zig/$target" SDKROOT=/
+    export "CC_$name=$WINDLASS_CACHE/zig/$target" "CARGO_TARGET_${name^^}_LINKER=$WINDLASS_CACHE/zig/$target" \
+      "AR_$name=$WINDLASS_CACHE/zig/llvm-ar" SDKROOT=/
     ;;
   esac
 }
@@ -215,7 +216,9 @@ need_zig() {
     pip3 install --quiet --target "$home" ziglang==0.17.1
   fi
   printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$WINDLASS_ROOT/ci/zig" "$1" >"$home/$1"
-  chmod +x "$home/$1"
+  # By this name build scripts know how to call it.
+  printf '#!/bin/sh\nexec python3 -m ziglang ar "$@"\n' >"$home/llvm-ar"
+  chmod +x "$home/$1" "$home/llvm-ar"
 }
 
 # Wine with a home of its own. Where it lacks the library that Rust's programs ask for random numbers, ci/wine.c stands in.
