@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::cell::Scale;
-use super::quantity::Mean;
+use super::quantity::Number;
 use super::result::{Answer, ExperimentResult};
 
 /// A statement of a document that the runs of an experiment answer: who is first, who leaves whom
@@ -86,53 +86,6 @@ pub struct Mutant {
     pub what: &'static str,
     /// Texts of the scenarios and what stands in their place.
     pub replace: &'static [(&'static str, &'static str)],
-}
-
-/// A number of a comparison with what it may be off by.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Number {
-    value: f64,
-    half_width: f64,
-}
-
-impl From<f64> for Number {
-    fn from(value: f64) -> Number {
-        Number { value, half_width: 0.0 }
-    }
-}
-
-impl From<&Mean> for Number {
-    fn from(mean: &Mean) -> Number {
-        Number { value: mean.mean, half_width: mean.half_width.unwrap_or(0.0) }
-    }
-}
-
-impl Number {
-    /// Its value.
-    #[must_use]
-    pub fn value(self) -> f64 {
-        self.value
-    }
-
-    /// A number of which only the bounds are known.
-    #[must_use]
-    pub fn between(least: f64, most: f64) -> Number {
-        Number { value: 0.5 * (least + most), half_width: 0.5 * (most - least) }
-    }
-
-    /// How many times as large as `other` it is; what both may be off by adds up as independent errors do.
-    #[must_use]
-    pub fn over(self, other: Number) -> Number {
-        let value = self.value / other.value;
-        let part = (self.half_width / self.value).hypot(other.half_width / other.value);
-        Number { value, half_width: (value * part).abs() }
-    }
-
-    /// The same, `factor` times as large.
-    #[must_use]
-    pub fn times(self, factor: f64) -> Number {
-        Number { value: factor * self.value, half_width: factor.abs() * self.half_width }
-    }
 }
 
 /// One comparison: `less` should be below `more`.
@@ -274,6 +227,7 @@ impl Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quantity::Mean;
 
     fn decided(compare: impl Fn(&mut Criterion)) -> (Option<bool>, f64, String) {
         let mut criterion = Criterion::default();

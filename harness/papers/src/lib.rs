@@ -26,14 +26,13 @@ mod time_series;
 mod watch;
 
 pub use cell::{Cell, Figure, Measure, Measured, Read, Scale};
-pub use chart::{BarGroup, Chart, ChartLine};
-pub use claim::{Claim, Criterion, Mutant, Number, Trial};
+pub use claim::{Claim, Criterion, Mutant, Trial};
 pub use conclude::conclude;
 pub use document::{Document, Experiment, Plan, Transport, nothing};
 pub use mutation::{TrialError, TrialResult, TrialRuns, Tried, run_trial, trial_cells, trial_packets};
 pub use observe::{ObserveError, Record, ResultCache, code, observe};
 pub use published::{Bound, Published, published};
-pub use quantity::{Curve, Mean, Quantity, mean_of};
-pub use result::{Answer, CellResult, Comparison, Derived, ExperimentResult, SCHEMA};
+pub use quantity::{Curve, Mean, Number, Quantity, mean_of};
+pub use result::{Answer, BarGroup, CellResult, Chart, ChartLine, Comparison, Derived, ExperimentResult, SCHEMA};
 pub use time_series::{FlowTimeSeries, TimeSeries};
 pub use watch::{WatchError, watch};

@@ -73,3 +73,50 @@ pub fn mean_of(runs: &[&[Quantity]]) -> Vec<Mean> {
     };
     ids.into_iter().filter_map(of).collect()
 }
+
+/// A number of a comparison with what it may be off by.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Number {
+    pub(super) value: f64,
+    pub(super) half_width: f64,
+}
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Number {
+        Number { value, half_width: 0.0 }
+    }
+}
+
+impl From<&Mean> for Number {
+    fn from(mean: &Mean) -> Number {
+        Number { value: mean.mean, half_width: mean.half_width.unwrap_or(0.0) }
+    }
+}
+
+impl Number {
+    /// Its value.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        self.value
+    }
+
+    /// A number of which only the bounds are known.
+    #[must_use]
+    pub fn between(least: f64, most: f64) -> Number {
+        Number { value: 0.5 * (least + most), half_width: 0.5 * (most - least) }
+    }
+
+    /// How many times as large as `other` it is; what both may be off by adds up as independent errors do.
+    #[must_use]
+    pub fn over(self, other: Number) -> Number {
+        let value = self.value / other.value;
+        let part = (self.half_width / self.value).hypot(other.half_width / other.value);
+        Number { value, half_width: (value * part).abs() }
+    }
+
+    /// The same, `factor` times as large.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Number {
+        Number { value: factor * self.value, half_width: factor.abs() * self.half_width }
+    }
+}

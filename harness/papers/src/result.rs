@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cell::Scale;
-use super::chart::Chart;
-use super::claim::Number;
-use super::quantity::{Curve, Mean};
+use super::quantity::{Curve, Mean, Number};
 
 /// Name and version of the layout of an experiment's file.
 pub const SCHEMA: &str = "windlass-paper/2";
@@ -92,6 +90,46 @@ pub struct Comparison {
     /// Whether our value follows the rule; missing without one.
     #[serde(default)]
     pub holds: Option<bool>,
+}
+
+/// A figure: lines over an axis, or bars in groups.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Chart {
+    /// Title of the figure, as in the page.
+    pub title: String,
+    /// What the horizontal axis is in: `time, s`, or the varied setting; empty for bars.
+    pub x: String,
+    /// What the values are in.
+    pub y: String,
+    /// Its lines, in the order of the cells.
+    pub lines: Vec<ChartLine>,
+    /// Its groups of bars.
+    pub groups: Vec<BarGroup>,
+}
+
+/// A line of a figure.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ChartLine {
+    /// Name for the legend.
+    pub name: String,
+    /// Whether it is a value over time, point by point; else each point is the mean of a cell.
+    pub over_time: bool,
+    /// Where its points lie on the horizontal axis, six significant digits.
+    pub x: Vec<f64>,
+    /// Their values, six significant digits.
+    pub y: Vec<f64>,
+    /// Half of each point's 95 % interval; empty over time, `None` with one repetition.
+    pub half_width: Vec<Option<f64>>,
+}
+
+/// Bars side by side.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct BarGroup {
+    /// The value of the setting that the group is of.
+    pub name: String,
+    /// Id of the quantity, its mean, half of the 95 % interval (`None` with one repetition).
+    pub bars: Vec<(String, f64, Option<f64>)>,
 }
 
 /// What an experiment's runs yield; `EXPERIMENT.json` holds it.

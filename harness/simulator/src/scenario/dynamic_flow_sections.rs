@@ -3,8 +3,7 @@
 use windlass_controllers::{Span, Time};
 
 use super::dynamic_flows::{ArrivalPattern, Arrivals, Size, Web};
-use super::fields::{Section, above_zero, within};
-use super::links::{MAX_TIME, at_s};
+use super::fields::{MAX_TIME, Section, above_zero, at_s, within};
 
 /// How many flows a set of dynamic flows may have.
 const MOST: f64 = 1e5;

@@ -2,7 +2,7 @@
 
 use windlass_controllers::{Span, Time};
 
-use super::model::FlowSpec;
+use super::flow_spec::FlowSpec;
 use windlass_network::RouteId;
 
 /// Flows that come and go by themselves, measured together.

@@ -1,99 +1,11 @@
-//! Faults: what strikes packets on a link (`[[link.fault]]`, `[[dumbbell.fault]]`) and the ends of a flow
+//! The keys of faults: what strikes packets on a link (`[[link.fault]]`, `[[dumbbell.fault]]`) and the ends of a flow
 //! (`[[flow.fault]]`).
 
-use windlass_controllers::{Span, Time};
+use windlass_controllers::Span;
 use windlass_network::{Fault, FaultKind};
 
-use super::fields::{Section, above_zero, within};
-use super::links::{MAX_DELAY, MAX_TIME, at_s, ms};
-use super::model::{FlowSpec, Scenario};
-
-/// A fault of the ends of a flow, which real stacks have in virtual time.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct EndFault {
-    /// When it happens.
-    pub at: Time,
-    /// What happens.
-    pub kind: EndFaultKind,
-}
-
-/// What happens to an end of a flow.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum EndFaultKind {
-    /// The sender's address changes, as behind a NAT that binds it anew: what the receiver sends to the address it
-    /// had is lost (`RFC 9000 §9.3.3`).
-    Rebinding,
-    /// The clock of an end jumps ahead, as that of a machine that slept.
-    ClockJump {
-        /// The receiver's clock, not the sender's.
-        receiver: bool,
-        /// How far.
-        by: Span,
-    },
-}
-
-impl EndFaultKind {
-    /// What a scenario file calls it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            EndFaultKind::Rebinding => "rebinding",
-            EndFaultKind::ClockJump { .. } => "clock-jump",
-        }
-    }
-}
-
-impl EndFault {
-    /// Whether the sender's address changes.
-    pub(super) fn is_rebinding(&self) -> bool {
-        self.kind == EndFaultKind::Rebinding
-    }
-}
-
-impl FlowSpec {
-    /// How far the clock of its receiver, or else of its sender, is ahead of the network's at `now`.
-    #[must_use]
-    pub fn clock_ahead(&self, receiver: bool, now: Time) -> Span {
-        let jumps = self.jumps(receiver).filter(|(at, _)| *at <= now);
-        jumps.fold(Span::ZERO, |sum, (_, by)| sum + by)
-    }
-
-    /// When the clock of its receiver, or else of its sender, jumps, and how far.
-    pub fn jumps(&self, receiver: bool) -> impl Iterator<Item = (Time, Span)> + '_ {
-        self.faults.iter().filter_map(move |fault| match fault.kind {
-            EndFaultKind::ClockJump { receiver: of, by } if of == receiver => Some((fault.at, by)),
-            _ => None,
-        })
-    }
-
-    /// Which of its sender's addresses it has at `now`, counted from 0, once the handshake is over: it has to keep
-    /// its address until then (`RFC 9000 §9`).
-    #[must_use]
-    pub fn address(&self, now: Time) -> u16 {
-        let moves = self.faults.iter().filter(|fault| fault.at <= now && fault.kind == EndFaultKind::Rebinding);
-        u16::try_from(moves.count()).unwrap_or(u16::MAX)
-    }
-}
-
-impl Scenario {
-    /// When faults of any link or of the ends of `flow` are active: ascending and apart. What happens to ends takes
-    /// no time.
-    #[must_use]
-    pub fn fault_periods(&self, flow: &FlowSpec) -> Vec<(Time, Time)> {
-        let of_links = self.topology.links.iter().flat_map(|link| &link.faults).map(|fault| (fault.at, fault.until));
-        let of_ends = flow.faults.iter().map(|fault| (fault.at, fault.at));
-        let mut all: Vec<(Time, Time)> = of_links.chain(of_ends).collect();
-        all.sort_unstable();
-        let mut periods: Vec<(Time, Time)> = Vec::new();
-        for (at, until) in all {
-            match periods.last_mut() {
-                Some(last) if at <= last.1 => last.1 = last.1.max(until),
-                _ => periods.push((at, until)),
-            }
-        }
-        periods
-    }
-}
+use super::fields::{MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, within};
+use super::flow_spec::{EndFault, EndFaultKind};
 
 const KINDS: [&str; 7] = ["blackout", "reordering", "duplication", "corruption", "mtu", "ecn-bleaching", "ce-storm"];
 
@@ -179,6 +91,8 @@ fn only(fault: &Section<'_>, key: &'static str, means: bool, why: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::Scenario;
+    use windlass_controllers::Time;
 
     fn read(faults: &str, of_flow: &str) -> Result<Scenario, String> {
         let text = format!(

@@ -7,8 +7,14 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use windlass_controllers::{Span, Time};
 
 use super::problem::{Problems, nearest};
+
+/// Delays up to an hour, in ms.
+pub(super) const MAX_DELAY: f64 = 3.6e6;
+/// Instants up to half a year, in s.
+pub(super) const MAX_TIME: f64 = 1.5e7;
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
@@ -291,4 +297,14 @@ fn shown(value: &DeValue<'_>) -> String {
         DeValue::Array(_) => "a list".to_owned(),
         DeValue::Table(_) => "a table".to_owned(),
     }
+}
+
+/// `x` milliseconds.
+pub(super) fn ms(x: f64) -> Span {
+    Span((x * 1e6).round() as u64)
+}
+
+/// `x` seconds after the start of the run.
+pub(super) fn at_s(x: f64) -> Time {
+    Time((x * 1e9).round() as u64)
 }

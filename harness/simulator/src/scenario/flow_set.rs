@@ -4,7 +4,8 @@
 use windlass_controllers::{Span, Time};
 
 use super::dynamic_flows::{ArrivalPattern, Arrivals, DynamicFlows, Web};
-use super::model::{FlowSpec, Scenario};
+use super::flow_spec::FlowSpec;
+use super::model::Scenario;
 use windlass_network::{Stream, Topology};
 
 /// All flows of one run.

@@ -6,9 +6,8 @@ use windlass_adapter::{NamedController, choose};
 use windlass_controllers::{Signals, Span, Time};
 
 use super::faults;
-use super::fields::{Found, Section, above_zero, rate_bounds, within};
-use super::links::{MAX_DELAY, MAX_TIME, at_s, ms};
-use super::model::{AckPolicy, Control, FlowSpec, NATIVE, Recovery, Writes};
+use super::fields::{Found, MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
+use super::flow_spec::{AckPolicy, Control, EndFault, FlowSpec, NATIVE, Recovery, Writes};
 use super::traffic::stops_after_start;
 use windlass_network::{Limit, RouteId};
 
@@ -96,7 +95,7 @@ pub(super) fn read(
     let drop_packets = section.ascending("drop_packets");
     let faults = faults::of_ends(section);
     if let Some(found) = &requests {
-        if faults.iter().any(faults::EndFault::is_rebinding) {
+        if faults.iter().any(EndFault::is_rebinding) {
             let message = format!("{} is rebound, but a server that answers requests keeps its address", section.name);
             section.problem(&found.span, "answers them", message, Some("leave one of them out".to_owned()));
         }

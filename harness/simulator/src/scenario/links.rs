@@ -2,17 +2,12 @@
 
 use std::ops::Range;
 
-use windlass_controllers::{Span, Time};
+use windlass_controllers::Span;
 
 use super::faults;
-use super::fields::{Found, Section, above_zero, rate_bounds, within};
+use super::fields::{Found, MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
 use super::queues::QueueDraft;
 use windlass_network::{Change, Jitter, Limit, LinkSpec, Set};
-
-/// Delays up to an hour, in ms.
-pub(super) const MAX_DELAY: f64 = 3.6e6;
-/// Instants up to half a year, in s.
-pub(super) const MAX_TIME: f64 = 1.5e7;
 
 /// A link of which the buffer may still be unknown.
 pub(super) struct LinkDraft {
@@ -93,16 +88,6 @@ impl LinkDraft {
         self.spec.queue = self.queue.with_buffer(buffer, wire_bytes, section);
         self.spec
     }
-}
-
-/// `x` milliseconds.
-pub(super) fn ms(x: f64) -> Span {
-    Span((x * 1e6).round() as u64)
-}
-
-/// `x` seconds after the start of the run.
-pub(super) fn at_s(x: f64) -> Time {
-    Time((x * 1e9).round() as u64)
 }
 
 fn changes(section: &Section<'_>) -> Vec<Change> {

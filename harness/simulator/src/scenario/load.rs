@@ -9,10 +9,11 @@ use windlass_controllers::{ConfiguredController, Span};
 
 use super::dynamic_flow_sections;
 use super::dynamic_flows::DynamicFlows;
-use super::fields::{Section, above_zero, rate_bounds, within};
+use super::fields::{MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
+use super::flow_spec::{Control, FlowSpec};
 use super::flows::{self, Defaults, UnderTest};
-use super::links::{LinkDraft, MAX_DELAY, MAX_TIME, at_s, ms};
-use super::model::{Control, FlowSpec, Scenario};
+use super::links::LinkDraft;
+use super::model::Scenario;
 use super::problem::{Problems, ScenarioError, nearest};
 use super::traffic;
 use super::weight::{WeightChange, set_weight};

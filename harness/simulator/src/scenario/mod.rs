@@ -25,6 +25,7 @@ mod dynamic_flows;
 mod faults;
 mod fields;
 mod flow_set;
+mod flow_spec;
 mod flows;
 mod links;
 mod load;
@@ -36,8 +37,10 @@ mod weight;
 
 pub use builtin::{BUILTIN, Builtin};
 pub use dynamic_flows::{ArrivalPattern, Arrivals, DynamicFlows, Size, Web};
-pub use faults::{EndFault, EndFaultKind};
 pub use flow_set::{FlowSet, StartSchedule};
-pub use model::{AckPolicy, Control, FlowSpec, NATIVE, REQUEST_BYTES, Recovery, Runaway, Scenario, WRITES, Writes};
+pub use flow_spec::{
+    AckPolicy, Control, EndFault, EndFaultKind, FlowSpec, NATIVE, REQUEST_BYTES, Recovery, WRITES, Writes,
+};
+pub use model::{Runaway, Scenario};
 pub use problem::{Problem, ScenarioError};
 pub use weight::{WeightChange, WeightChanges, set_weight};

@@ -1,12 +1,11 @@
 //! A scenario, checked and resolved.
 
-use windlass_adapter::NamedController;
 use windlass_controllers::{Span, Time};
 
 use super::dynamic_flows::DynamicFlows;
-use super::faults::EndFault;
+use super::flow_spec::FlowSpec;
 use super::weight::WeightChange;
-use windlass_network::{LinkId, RouteId, Stream, Topology};
+use windlass_network::{LinkId, Topology};
 
 /// What to run. Made by [`Scenario::load`] or [`Scenario::read`]; everything in it is
 /// consistent.
@@ -84,254 +83,22 @@ impl Scenario {
     pub fn result_bytes(&self) -> u64 {
         self.points().saturating_mul(48).saturating_add(self.flows.len() as u64 * 8000)
     }
-}
 
-/// Bytes of a request ([`FlowSpec::requests`]), on a stream of its own.
-pub const REQUEST_BYTES: u32 = 16;
-
-/// A flow as the scenario describes it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct FlowSpec {
-    /// Unique name; its random numbers depend on it.
-    pub name: String,
-    /// Its controller as a user types it.
-    pub controller: String,
-    /// The controller under test, or one of the stack's own.
-    pub control: Control,
-    /// Whether the file leaves the controller open (`controller = "under-test"`).
-    pub under_test: bool,
-    /// When it starts, before [`start_jitter`](Self::start_jitter).
-    pub start: Time,
-    /// Largest random addition to `start`; see [`starts`](Self::starts).
-    pub start_jitter: Span,
-    /// When it stops; [`Scenario::end`] if never.
-    pub stop: Time,
-    /// Flows of one group see each other's windows.
-    pub group: Option<String>,
-    /// From when on its receiver is gone without a close: it neither receives nor sends.
-    pub vanishes: Option<Time>,
-    /// How long the sender of a flow that [vanishes](Self::vanishes) waits for a sign of life
-    /// before it gives up (`RFC 9000 §10.1`).
-    pub idle_timeout: Span,
-    /// Application bytes to transfer; `None` for as many as fit.
-    pub transfer_bytes: Option<u64>,
-    /// In how many streams the data go, each in answer to a request; `None` if a sender that connects sends them on one
-    /// stream, unasked.
-    pub requests: Option<u32>,
-    /// What the receiver grants beyond what its application has read, of the connection and of each stream
-    /// (`RFC 9000 §4.1`), bytes; `None` for as much as the stack can.
-    pub receive_window: Option<u64>,
-    /// How the sender's application writes; `None` if it always has more than fits.
-    pub writes: Option<Writes>,
-    /// Size of a packet as the window counts it: the UDP payload, bytes.
-    pub packet_bytes: u32,
-    /// Up to what size a real stack may raise its packets by path MTU discovery, bytes of
-    /// UDP payload; `None` to keep to `packet_bytes`, as the simulator always does.
-    pub discover_packet_bytes: Option<u32>,
-    /// What of a packet is QUIC's own (headers, authentication tag, frame headers) and not
-    /// the application's data, in the simulator; bytes.
-    pub header_bytes: u32,
-    /// How many packets the simulator's pacer lets go at once.
-    pub burst_packets: u32,
-    /// How many packets an ACK lets go at most, in the simulator; `None` for as many as fit.
-    pub ack_burst_packets: Option<u32>,
-    /// Largest random time from an ACK that permits sending to what is sent, in the
-    /// simulator; ACKs that come meanwhile send nothing of their own.
-    pub send_jitter: Span,
-    /// What the wire adds to each packet: IP, UDP and lower headers, bytes.
-    pub overhead_bytes: u32,
-    /// Size of an ACK packet on the wire, bytes.
-    pub ack_wire_bytes: u32,
-    /// When the receiver sends ACKs.
-    pub ack: AckPolicy,
-    /// How the simulator finds and repairs losses.
-    pub recovery: Recovery,
-    /// The simulator takes a packet for lost once a window's so-manieth part of later ones, and
-    /// three at least, are acknowledged, as ns-2's `numdupacksFrac_` had it (`spec: sharma §12
-    /// A-17`); `None` for three.
-    pub dupthresh_frac: Option<u32>,
-    /// Whether the simulator's loss detection adapts to a path that reorders packets (`RFC 9002 §6.1.1`).
-    pub adaptive_loss_detection: bool,
-    /// `Some(true)`: ECT(0) unless the controller decides otherwise; `Some(false)`: never
-    /// ECN-capable; `None`: as the controller decides.
-    pub ecn: Option<bool>,
-    /// Whether packets are paced when the controller does not decide a rate.
-    pub pacing: bool,
-    /// What the receiver's clock is ahead of the sender's, ns.
-    pub clock_offset: i64,
-    /// Data packets, counted from 0, lost at the sender's own interface; ascending.
-    pub drop_packets: Vec<u64>,
-    /// What happens to its ends, in any order.
-    pub faults: Vec<EndFault>,
-    /// Route of the data packets.
-    pub forward: RouteId,
-    /// Route of the ACKs.
-    pub backward: RouteId,
-}
-
-impl FlowSpec {
-    /// When it starts in the run with `seed`.
+    /// When faults of any link or of the ends of `flow` are active: ascending and apart. What happens to ends takes
+    /// no time.
     #[must_use]
-    pub fn starts(&self, seed: u64) -> Time {
-        if self.start_jitter == Span::ZERO {
-            return self.start;
+    pub fn fault_periods(&self, flow: &FlowSpec) -> Vec<(Time, Time)> {
+        let of_links = self.topology.links.iter().flat_map(|link| &link.faults).map(|fault| (fault.at, fault.until));
+        let of_ends = flow.faults.iter().map(|fault| (fault.at, fault.at));
+        let mut all: Vec<(Time, Time)> = of_links.chain(of_ends).collect();
+        all.sort_unstable();
+        let mut periods: Vec<(Time, Time)> = Vec::new();
+        for (at, until) in all {
+            match periods.last_mut() {
+                Some(last) if at <= last.1 => last.1 = last.1.max(until),
+                _ => periods.push((at, until)),
+            }
         }
-        let share = Stream::new(seed, &format!("start {}", self.name)).uniform();
-        self.start + Span((share * self.start_jitter.0 as f64) as u64)
+        periods
     }
-
-    /// Whether its receiver is gone at `now`.
-    #[must_use]
-    #[inline]
-    pub fn has_vanished(&self, now: Time) -> bool {
-        self.vanishes.is_some_and(|at| now >= at)
-    }
-
-    /// The first of its keys that say what its ends' applications do and is not among `known`.
-    #[must_use]
-    pub fn key_beyond(&self, known: &[&str]) -> Option<&'static str> {
-        let keys = [
-            ("requests", self.requests.is_some()),
-            ("receive_window_bytes", self.receive_window.is_some()),
-            (WRITES, self.writes.is_some()),
-        ];
-        keys.into_iter().find(|(key, given)| *given && !known.contains(key)).map(|(key, _)| key)
-    }
-
-    /// Size of a full data packet on the wire, bytes.
-    #[must_use]
-    pub fn wire_bytes(&self) -> u32 {
-        self.packet_bytes + self.overhead_bytes
-    }
-}
-
-/// The keys of [`FlowSpec::writes`], as messages name them.
-pub const WRITES: &str = "application_mbps or burst_bytes";
-
-/// An application that writes so much now and again, and at first when it begins.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Writes {
-    /// Mean bytes of a write.
-    pub bytes: f64,
-    /// Time from one to the next.
-    pub every: Span,
-}
-
-impl Writes {
-    /// Time between two writes of an application with a rate.
-    const OFTEN: Span = Span::from_millis(10);
-
-    /// Of an application with a rate of `mbps`, Mbit/s.
-    #[must_use]
-    pub fn at_rate(mbps: f64) -> Writes {
-        Writes { bytes: mbps * 1e6 * Writes::OFTEN.secs() / 8.0, every: Writes::OFTEN }
-    }
-
-    /// Bytes that `count` writes make.
-    #[must_use]
-    pub fn total(&self, count: u64) -> u64 {
-        (self.bytes * count as f64) as u64
-    }
-}
-
-/// What controls a flow.
-// Controllers with their parameters are plain data; flows are few.
-#[allow(clippy::large_enum_variant)]
-#[derive(Clone, PartialEq, Debug)]
-pub enum Control {
-    /// A controller by its name, of the catalogue or of the program's own.
-    Named(NamedController),
-    /// The stack's own controller of this name.
-    Native(String),
-}
-
-/// What a user types before the name of a stack's own controller.
-pub const NATIVE: &str = "native:";
-
-impl Control {
-    /// The controller, if it is no stack's own.
-    #[must_use]
-    pub fn algorithm(&self) -> Option<&NamedController> {
-        match self {
-            Control::Named(algorithm) => Some(algorithm),
-            Control::Native(_) => None,
-        }
-    }
-}
-
-/// How the simulator finds and repairs losses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Recovery {
-    /// As QUIC does (`RFC 9002`).
-    #[default]
-    Quic,
-    /// As TCP Reno does, without selective acknowledgements (`spec: chan §2.1, §8.4`). Every
-    /// packet should be acknowledged, since duplicate ACKs are counted.
-    Reno {
-        /// Shortest retransmission timeout.
-        min_rto: Span,
-    },
-    /// As TCP NewReno does: as Reno, and a partial acknowledgement repeats the next packet without
-    /// another response (`RFC 2582 §3`; `spec: chan §2.2`).
-    NewReno {
-        /// Shortest retransmission timeout.
-        min_rto: Span,
-    },
-    /// As TCP Vegas does: as Reno with a fine-grained timeout of its own (`spec: chan §3.7`).
-    Vegas {
-        /// No coarse timeout is shorter.
-        min_rto: Span,
-    },
-    /// As TCP with selective acknowledgements and timestamps does (`RFC 6675`; `spec: chan §2.3`):
-    /// a scoreboard says what is lost and what is under way, one response answers all losses of a
-    /// window, and nothing grows before they are repaired.
-    Sack {
-        /// Shortest retransmission timeout.
-        min_rto: Span,
-    },
-}
-
-impl Recovery {
-    /// What a scenario file calls it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Recovery::Quic => "quic",
-            Recovery::Reno { .. } => "tcp-reno",
-            Recovery::NewReno { .. } => "tcp-newreno",
-            Recovery::Vegas { .. } => "tcp-vegas",
-            Recovery::Sack { .. } => "tcp-sack",
-        }
-    }
-
-    /// Whether what its losses are taken for is held against what they were.
-    #[must_use]
-    pub fn classifies_losses(self) -> bool {
-        matches!(self, Recovery::Reno { .. } | Recovery::NewReno { .. } | Recovery::Vegas { .. })
-    }
-
-    /// Whether it counts the packets that came after one that is missing: as QUIC or a scoreboard
-    /// does, not duplicate ACKs.
-    #[must_use]
-    pub fn counts_later_packets(self) -> bool {
-        matches!(self, Recovery::Quic | Recovery::Sack { .. })
-    }
-}
-
-/// When a receiver acknowledges (`RFC 9000 §13.2`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AckPolicy {
-    /// After so many ack-eliciting packets; 1 is per-packet.
-    pub every: u32,
-    /// Or after this time, whichever is first.
-    pub max_delay: Span,
-    /// How many ranges of packet numbers an ACK can carry; older ones are forgotten.
-    pub max_ranges: u32,
-}
-
-impl AckPolicy {
-    /// An ACK for every packet.
-    pub const PER_PACKET: AckPolicy = AckPolicy { every: 1, max_delay: Span::ZERO, max_ranges: 64 };
-    /// An ACK for every second packet or after 25 ms; at once after a gap or a CE mark.
-    pub const DELAYED: AckPolicy = AckPolicy { every: 2, max_delay: Span::from_millis(25), max_ranges: 64 };
 }

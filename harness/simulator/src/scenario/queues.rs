@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use windlass_controllers::Span;
 
-use super::fields::{Found, Section, above_zero, rate_bounds, within};
-use super::links::{MAX_DELAY, ms};
+use super::fields::{Found, MAX_DELAY, Section, above_zero, ms, rate_bounds, within};
 use windlass_network::{BucketSpec, CoDelSpec, Marks, PcnSpec, Queue, RedSpec, StepSpec};
 
 /// A queue whose thresholds may still depend on the buffer or on packet sizes.

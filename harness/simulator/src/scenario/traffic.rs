@@ -2,8 +2,7 @@
 
 use windlass_controllers::Time;
 
-use super::fields::{Found, Section, above_zero, rate_bounds, within};
-use super::links::{MAX_TIME, at_s};
+use super::fields::{Found, MAX_TIME, Section, above_zero, at_s, rate_bounds, within};
 use windlass_network::{Pattern, Redraw, RouteId, TrafficSpec};
 
 /// Reads one traffic source. `None` if something decisive is missing; the problem is noted.
