@@ -7,9 +7,7 @@ use crate::model::{Batch, Event, Trace};
 use crate::read::encoding::truncated;
 use crate::read::{Options, ReadError, Summary, read};
 
-/// Connections of a file that are followed. Events of further ones are counted
-/// ([`Summary::unfollowed`]), so that memory stays bounded whatever a file holds.
-pub const MAX_CONNECTIONS: usize = 2048;
+pub use crate::read::MAX_CONNECTIONS;
 
 /// Bytes of a connection's name that are looked at.
 pub(crate) const MAX_NAME: usize = 1024;

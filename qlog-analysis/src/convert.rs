@@ -11,10 +11,10 @@ use std::io::{self, Read, Write};
 
 use windlass_qlog::Profile;
 
-use crate::connections::MAX_CONNECTIONS;
 use crate::lint::names;
 use crate::metrics::paths::Paths;
 use crate::model::{Batch, ClockFaults, Event, SchemaVersion};
+use crate::read::MAX_CONNECTIONS;
 use crate::read::block::{Block, Piece};
 use crate::read::clock::Clock;
 use crate::read::encoding::Encoding;

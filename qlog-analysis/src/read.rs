@@ -37,6 +37,10 @@ pub use netlog::Check;
 use block::Piece;
 use state::{Header, ReadState};
 
+/// Connections of a file that are followed. Events of further ones are counted
+/// ([`Summary::unfollowed`]), so that memory stays bounded whatever a file holds.
+pub const MAX_CONNECTIONS: usize = 2048;
+
 /// What of a trace is wanted, and how hard to work for it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
@@ -94,7 +98,7 @@ pub struct Summary {
     /// Why there is less than the file should have: it was cut, or a part is no JSON.
     pub damage: Option<String>,
     /// Events of connections beyond those that were followed
-    /// ([`crate::connections::MAX_CONNECTIONS`]), where connections were.
+    /// ([`MAX_CONNECTIONS`]), where connections were.
     pub unfollowed: u64,
     /// Of a network log: what Chromium counted, against what the events add up to.
     pub checks: Vec<Check>,
@@ -126,7 +130,7 @@ impl Summary {
             doubts.extend(units.chain(losses).chain(trace.clock.doubts()).map(|doubt| format!("{which}{doubt}")));
         }
         if self.unfollowed > 0 {
-            let (most, events) = (crate::connections::MAX_CONNECTIONS, self.unfollowed);
+            let (most, events) = (MAX_CONNECTIONS, self.unfollowed);
             doubts.push(format!("it has more than {most} connections; {events} events of further ones are left out"));
         }
         for check in self.checks.iter().filter(|check| !check.agrees()) {

@@ -39,6 +39,7 @@ mod native;
 pub mod packets;
 mod path;
 mod plugin;
+mod process;
 #[cfg(unix)]
 mod settings;
 

@@ -2,11 +2,14 @@
 
 use std::ffi::{CStr, CString, c_int};
 use std::fmt;
-use std::path::Path as File;
+use std::io;
+use std::path::{Path as File, PathBuf};
 
+use windlass_adapter::LogWriter;
 use windlass_controllers::ConfiguredController;
 use windlass_msquic_sys as sys;
 
+use crate::packets::{self, ConnectionInfo, Destination};
 use crate::{Definition, define_as, plugin};
 
 /// An error of MsQuic's registration functions, as `windlass_msquic_error` describes it.
@@ -106,4 +109,29 @@ pub fn load(library: impl AsRef<File>) -> Result<(), RegisterError> {
     let library = text(&library.as_ref().to_string_lossy())?;
     // SAFETY: it outlives the call.
     check(unsafe { sys::windlass_msquic_load(library.as_ptr()) })
+}
+
+/// Logs the packets of every new connection to the destination that `source` returns for it,
+/// unless an earlier source has one. MsQuic's own threads write to it, so that it should not block;
+/// [`log_to_directory`] is for files.
+///
+/// # Errors
+/// There are too many plugins.
+pub fn log_with(
+    source: impl Fn(&ConnectionInfo<'_>) -> Option<Destination> + Send + Sync + 'static,
+) -> Result<(), RegisterError> {
+    packets::add_source(source);
+    add_catalogue()
+}
+
+/// Logs every new connection to a file of its own in `directory`, which is created if it does not
+/// exist. A thread writes the files. Records that the disk is too slow for are dropped and counted,
+/// in the file and by [`LogWriter::report`].
+///
+/// # Errors
+/// The directory or the thread cannot be created, or there are too many plugins.
+pub fn log_to_directory(directory: impl Into<PathBuf>) -> io::Result<LogWriter> {
+    let writer = packets::open_directory(directory.into())?;
+    add_catalogue().map_err(io::Error::other)?;
+    Ok(writer)
 }

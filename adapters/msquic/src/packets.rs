@@ -19,10 +19,12 @@ use windlass_qlog::{Detail, Header, Profile, Trace, Vantage};
 use crate::STACK;
 use crate::flow::warn;
 use crate::path::time;
-use crate::plugin::{call_at_exit, environment};
+use crate::process::{call_at_exit, environment};
 
 mod connection_log;
 
+#[cfg(feature = "native")]
+pub use crate::native::{log_to_directory, log_with};
 use connection_log::ConnectionLog;
 
 /// The writer of one connection's qlog.
@@ -69,40 +71,14 @@ static SOURCES: RwLock<Vec<Arc<Destinations>>> = RwLock::new(Vec::new());
 /// Logs by connection; `None` if no source has a destination for it.
 static LOGS: RwLock<BTreeMap<u64, Option<Arc<Mutex<ConnectionLog>>>>> = RwLock::new(BTreeMap::new());
 
-/// Logs the packets of every new connection to the destination that `source` returns for it,
-/// unless an earlier source has one. MsQuic's own threads write to it, so that it should not block;
-/// [`log_to_directory`] is for files.
-///
-/// # Errors
-/// There are too many plugins.
-#[cfg(feature = "native")]
-pub fn log_with(
-    source: impl Fn(&ConnectionInfo<'_>) -> Option<Destination> + Send + Sync + 'static,
-) -> Result<(), crate::RegisterError> {
-    add_source(source);
-    crate::add_catalogue()
-}
-
 /// [`log_with`] without adding the plugin, which calls this itself.
 pub(crate) fn add_source(source: impl Fn(&ConnectionInfo<'_>) -> Option<Destination> + Send + Sync + 'static) {
     SOURCES.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(source));
     TRACING.store(1, Ordering::Relaxed);
 }
 
-/// Logs every new connection to a file of its own in `directory`, which is created if it does not
-/// exist. A thread writes the files. Records that the disk is too slow for are dropped and counted,
-/// in the file and by [`LogWriter::report`].
-///
-/// # Errors
-/// The directory or the thread cannot be created, or there are too many plugins.
-#[cfg(feature = "native")]
-pub fn log_to_directory(directory: impl Into<PathBuf>) -> io::Result<LogWriter> {
-    let writer = open_directory(directory.into())?;
-    crate::add_catalogue().map_err(io::Error::other)?;
-    Ok(writer)
-}
-
-fn open_directory(directory: PathBuf) -> io::Result<LogWriter> {
+/// Logs every new connection to a file of its own in `directory`, for the plugin, which calls this itself.
+pub(crate) fn open_directory(directory: PathBuf) -> io::Result<LogWriter> {
     let writer = LogWriter::open(directory)?;
     flush_at_exit();
     let files = writer.clone();

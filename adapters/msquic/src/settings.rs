@@ -9,7 +9,7 @@ use crate::Definition;
 use crate::definition::{NewConnection, StartFlow};
 use crate::flow::{GuardedPath, warn};
 use crate::packets;
-use crate::plugin::{effective_user, environment};
+use crate::process::{effective_user, environment};
 
 impl StartFlow for SettingsFile<Definition> {
     fn start(&self, new: &NewConnection<'_>) -> Result<GuardedPath, String> {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use quiche::external::{Controller, NewPath};
@@ -13,9 +14,22 @@ use windlass_adapter::std_time::Clock;
 use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NamedController, NewFlow, Recorder, Stack};
 use windlass_controllers::{ConfiguredController, Signals};
 
-use crate::STACK;
 use crate::guard::GuardedPath;
-use crate::names::provides;
+use crate::{PROVIDES, PROVIDES_WITH_ECT, STACK};
+
+static SETS_ECT: AtomicBool = AtomicBool::new(false);
+
+/// Declares that this program sets ECT(0) or ECT(1) on the datagrams of its sockets, which
+/// quiche leaves to it. Controllers that need ECN can be used from then on. A peer that does
+/// not report ECN counts goes unnoticed: its path has no marks.
+pub fn sets_ect() {
+    SETS_ECT.store(true, Ordering::Relaxed);
+}
+
+/// The signals quiche provides in this program.
+fn provides() -> Signals {
+    if SETS_ECT.load(Ordering::Relaxed) { PROVIDES_WITH_ECT } else { PROVIDES }
+}
 
 /// A controller with its groups and recorders, to be given a name by
 /// [`register_as`](crate::register_as).

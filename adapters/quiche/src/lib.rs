@@ -40,8 +40,8 @@ mod guard;
 mod names;
 mod path;
 
-pub use definition::Definition;
-pub use names::{PREFIX, RegisterError, check, register, register_all, register_as, sets_ect};
+pub use definition::{Definition, sets_ect};
+pub use names::{PREFIX, RegisterError, check, register, register_all, register_as};
 /// The quiche whose connections get the controllers. A program that uses it by this name cannot have two.
 pub use quiche;
 pub use windlass_adapter;

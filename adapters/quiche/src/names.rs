@@ -1,14 +1,13 @@
 //! Registers controllers with quiche by name.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, PoisonError, RwLock};
 
 use quiche::external;
 use windlass_adapter::{ChoiceError, NamedController};
-use windlass_controllers::{Algorithm, ConfiguredController, Signals};
+use windlass_controllers::{Algorithm, ConfiguredController};
 
-use crate::{Definition, PROVIDES, PROVIDES_WITH_ECT};
+use crate::Definition;
 
 /// A prefix that every name may have. `reno`, `cubic`, `bbr`, `bbr2` and `bbr2_gcongestion` are
 /// quiche's own without it.
@@ -53,21 +52,8 @@ impl std::fmt::Debug for RegisterError {
 
 impl std::error::Error for RegisterError {}
 
-static SETS_ECT: AtomicBool = AtomicBool::new(false);
 /// Names of the catalogue that quiche accepts.
 static REGISTERED: RwLock<BTreeSet<&'static str>> = RwLock::new(BTreeSet::new());
-
-/// Declares that this program sets ECT(0) or ECT(1) on the datagrams of its sockets, which
-/// quiche leaves to it. Controllers that need ECN can be used from then on. A peer that does
-/// not report ECN counts goes unnoticed: its path has no marks.
-pub fn sets_ect() {
-    SETS_ECT.store(true, Ordering::Relaxed);
-}
-
-/// The signals quiche provides in this program.
-pub(crate) fn provides() -> Signals {
-    if SETS_ECT.load(Ordering::Relaxed) { PROVIDES_WITH_ECT } else { PROVIDES }
-}
 
 /// Makes quiche accept the name of a controller of the catalogue, with any parameters.
 ///

@@ -7,7 +7,6 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use windlass_qlog_analysis::metrics::{Measured, Measures, Shares};
 
 use crate::Error;
-use crate::schema::{always, perhaps};
 
 /// A connection of a file, or one of its paths.
 #[derive(Clone, Copy, Debug)]
@@ -67,11 +66,11 @@ fn host(address: &str) -> &str {
 }
 
 pub(crate) static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
-    let mut fields = vec![always("file", DataType::Utf8), always("trace", DataType::UInt32)];
-    fields.extend(WORDS.map(|(name, _)| perhaps(name, DataType::Utf8)));
-    fields.push(perhaps("path", DataType::UInt32));
-    fields.push(always("events", DataType::UInt64));
-    fields.extend(Measures::COLUMNS.iter().map(|(name, _)| perhaps(name, DataType::Float64)));
+    let mut fields = vec![Field::new("file", DataType::Utf8, false), Field::new("trace", DataType::UInt32, false)];
+    fields.extend(WORDS.map(|(name, _)| Field::new(name, DataType::Utf8, true)));
+    fields.push(Field::new("path", DataType::UInt32, true));
+    fields.push(Field::new("events", DataType::UInt64, false));
+    fields.extend(Measures::COLUMNS.iter().map(|(name, _)| Field::new(*name, DataType::Float64, true)));
     Arc::new(Schema::new(fields))
 });
 
@@ -105,7 +104,7 @@ pub fn sharing(batch: &RecordBatch, rows: &[Row<'_>], shares: Option<&Shares>) -
     let mut fields: Vec<Arc<Field>> = batch.schema().fields().iter().cloned().collect();
     let mut columns = batch.columns().to_vec();
     let mut add = |name: &str, of: DataType, column: ArrayRef| {
-        fields.push(Arc::new(perhaps(name, of)));
+        fields.push(Arc::new(Field::new(name, of, true)));
         columns.push(column);
     };
     let controllers = rows.iter().map(|row| row.measures.controller.as_deref());

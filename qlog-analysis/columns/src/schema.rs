@@ -69,12 +69,12 @@ pub(crate) fn word() -> DataType {
 }
 
 /// A column that has a value in every row.
-pub(crate) fn always(name: &str, of: DataType) -> Field {
+fn always(name: &str, of: DataType) -> Field {
     Field::new(name, of, false)
 }
 
 /// A column that may be empty.
-pub(crate) fn perhaps(name: &str, of: DataType) -> Field {
+fn perhaps(name: &str, of: DataType) -> Field {
     Field::new(name, of, true)
 }
 

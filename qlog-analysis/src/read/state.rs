@@ -13,8 +13,8 @@ use super::encoding::Encoding;
 use super::netlog::{Check, Netlog};
 use super::units::{self, Judgement};
 use super::{Headers, Options, ReadError, UnitSource, encoding};
-use crate::connections::MAX_CONNECTIONS;
 use crate::model::{Batch, ClockFaults, Event, EventKind, Framing, SchemaVersion, Trace, Vantage};
+use crate::read::MAX_CONNECTIONS;
 
 /// Blocks per thread that are read together.
 #[cfg(feature = "parallel")]

@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use super::packets::differences;
 use super::{ConnectionSeries, PacketInfo, PacketLog, Point, Quantity, RequestInfo};
 use crate::metrics::{LimitedBy, LossSource, Measures};
 
@@ -140,29 +141,6 @@ impl ConnectionSeries {
 fn encode(points: &[Point], start: i64, bytes: &mut Vec<u8>) {
     differences(points.iter().map(|point| point.time), start, bytes);
     differences(points.iter().map(|point| point.value), 0, bytes);
-}
-
-/// Adds each value as the difference to the one before.
-pub(super) fn differences(values: impl Iterator<Item = i64>, first: i64, bytes: &mut Vec<u8>) {
-    let mut before = first;
-    for value in values {
-        varint(zigzag(value.wrapping_sub(before)), bytes);
-        before = value;
-    }
-}
-
-/// Small numbers for small differences of either sign.
-fn zigzag(difference: i64) -> u64 {
-    ((difference << 1) ^ (difference >> 63)) as u64
-}
-
-/// Adds a variable-length integer.
-pub(super) fn varint(mut value: u64, bytes: &mut Vec<u8>) {
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::about::{differences, varint};
 use crate::connections::MAX_NAME;
 use crate::flight::{Flight, PacketStatus, Sent};
 use crate::model::{Batch, Event, EventKind, FrameTypes, Name, Packet, PacketType, Stream};
@@ -257,6 +256,29 @@ pub fn read_packets(
         Ok(())
     })?;
     Ok(packets.finish())
+}
+
+/// Adds each value as the difference to the one before.
+pub(super) fn differences(values: impl Iterator<Item = i64>, first: i64, bytes: &mut Vec<u8>) {
+    let mut before = first;
+    for value in values {
+        varint(zigzag(value.wrapping_sub(before)), bytes);
+        before = value;
+    }
+}
+
+/// Small numbers for small differences of either sign.
+fn zigzag(difference: i64) -> u64 {
+    ((difference << 1) ^ (difference >> 63)) as u64
+}
+
+/// Adds a variable-length integer.
+fn varint(mut value: u64, bytes: &mut Vec<u8>) {
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
 }
 
 #[cfg(test)]

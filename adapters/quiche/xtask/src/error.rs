@@ -4,8 +4,6 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::release::versions;
-
 /// Why no source was written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -34,12 +32,13 @@ pub enum Error {
     },
     /// A release the patches were not tested with.
     #[error(
-        "quiche {found} is not known here; known: {known}. Take one of those, or see whether the patches fit with --unknown-version (the archive is Cargo's, or another with --crate FILE) and, once the tests pass, add the release to xtask/src/release.rs",
-        known = versions()
+        "quiche {found} is not known here; known: {known}. Take one of those, or see whether the patches fit with --unknown-version (the archive is Cargo's, or another with --crate FILE) and, once the tests pass, add the release to xtask/src/release.rs"
     )]
     UnknownVersion {
         /// The version that was asked for or found.
         found: String,
+        /// The versions the patches were tested with.
+        known: String,
     },
     /// The source is not quiche's.
     #[error("{} is not the source of quiche: {reason}", path.display())]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use xtask::{Error, KNOWN, Patch, SLOTS, Tree, Written, check, inline_workspace, missing_tools, released};
+use xtask::{Error, KNOWN, Patch, SLOTS, Tree, Written, check, inline_workspace, missing_tools, released, versions};
 
 const USAGE: &str = "\
 cargo xtask quiche [--harness] [--version VERSION] [--out DIR] [--pristine] [--src DIR] [--crate FILE]
@@ -133,7 +133,7 @@ fn run(arguments: &Arguments) -> Result<String, Error> {
 fn release(arguments: &Arguments) -> Result<(Tree, PathBuf), Error> {
     let wanted = arguments.version.as_deref().unwrap_or(KNOWN[0].version);
     let known = KNOWN.iter().find(|release| release.version == wanted);
-    let unknown = || Error::UnknownVersion { found: wanted.to_owned() };
+    let unknown = || Error::UnknownVersion { found: wanted.to_owned(), known: versions() };
     let path = match (&arguments.archive, known) {
         (Some(archive), _) => archive.clone(),
         (None, Some(_)) => released(wanted)?,
@@ -156,7 +156,7 @@ fn patched(before: &Tree, path: &Path, arguments: &Arguments) -> Result<(Tree, u
         return Err(Error::HookedAlready(path.to_owned()));
     }
     if !arguments.unknown_version && !KNOWN.iter().any(|release| release.version == version) {
-        return Err(Error::UnknownVersion { found: version });
+        return Err(Error::UnknownVersion { found: version, known: versions() });
     }
     let mut tree = before.clone();
     let mut left_out = Patch::hook()?.apply(&mut tree, &version)?;

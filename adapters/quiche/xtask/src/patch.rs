@@ -2,13 +2,11 @@
 
 use std::fmt::Write;
 
+use crate::tree::MODULE;
 use crate::{Edits, Error, Tree, manifest};
 
 /// Names with parameters that a process can use.
 pub const SLOTS: usize = 256;
-
-/// The module of the hook, relative to the source. A source that has it was patched.
-pub const MODULE: &str = "src/recovery/gcongestion/external.rs";
 
 /// The feature of a quiche that has the hook. `windlass-quiche` asks for it, so that Cargo resolves no other
 /// quiche for it, and says what is missing if there is none.

@@ -8,8 +8,11 @@ use std::path::{Component, Path, PathBuf};
 
 use flate2::read::GzDecoder;
 
+use crate::Error;
 use crate::error::at;
-use crate::{Error, MODULE};
+
+/// The module of the hook, relative to the source. A source that has it was patched.
+pub const MODULE: &str = "src/recovery/gcongestion/external.rs";
 
 /// The files of a source by their paths, which have forward slashes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

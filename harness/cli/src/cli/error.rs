@@ -120,3 +120,12 @@ pub(super) fn unprintable(error: &std::io::Error) -> CliError {
         _ => CliError::Failed(format!("cannot write to standard output: {error}")),
     }
 }
+
+/// The error of a file that cannot be read.
+pub(in crate::cli) fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> CliError {
+    let text = error.to_string();
+    // The library's error names its own option.
+    let text =
+        text.replace("Limits::max_bytes", "--max-decompressed").replace("Limits::max_ratio", "--max-decompressed");
+    CliError::Unreadable { reason: format!("cannot read {}: {}", shown(path), escape::line(&text)), code: 1 }
+}

@@ -1,4 +1,4 @@
-//! One flow: the transfer over a connection, and what is measured of it.
+//! One flow: how far its transfer is, and what is measured of it.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -8,28 +8,63 @@ use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use s2n_quic::client::Connect;
 use s2n_quic::connection::Handle;
-use s2n_quic::provider::io::testing::spawn;
-use s2n_quic::stream::{ReceiveStream, SendStream};
-use s2n_quic::{Client, Server};
 use windlass_controllers::{Decision, Event, Span, Time};
 
-use super::clock::Clock;
-use super::config::Error;
-use super::ends::Ends;
-use super::observe::Notifier;
 use crate::driver::liveness::{Liveness, Progress, pacing_gap};
 use crate::driver::sender_log::lock;
-use crate::identity::SERVER_NAME;
-use crate::payload::{Hash, Transfer, Writer, request};
+use crate::payload::{Hash, Transfer, Writer};
 use windlass_simulator::measure::Meter;
 use windlass_simulator::scenario::FlowSpec;
 
 /// Unsent bytes the application keeps ready, so that it is never what limits a flow.
 const READY: u64 = 1 << 19;
 /// How far the bidirectional streams of a client are apart (`RFC 9000 §2.1`).
-const STREAM_STEP: u64 = 4;
+pub(super) const STREAM_STEP: u64 = 4;
+
+/// Something a flow did that the network has to know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// Its ends were made: the addresses of the sending and the receiving one.
+    Made([SocketAddr; 2]),
+    /// The connection ended.
+    Over,
+}
+
+/// Reports what one flow does to the network it is on.
+#[derive(Clone, Debug)]
+pub struct Notifier {
+    number: usize,
+    notices: Notices,
+}
+
+/// The notices of all flows that were not read yet, in the order they came.
+#[derive(Clone, Debug, Default)]
+pub struct Notices(Arc<Mutex<Vec<(usize, Notice)>>>);
+
+impl Notices {
+    /// The notifier of flow `number`.
+    pub fn of(&self, number: usize) -> Notifier {
+        Notifier { number, notices: self.clone() }
+    }
+
+    /// Moves what there is into `items`.
+    pub fn read(&self, items: &mut Vec<(usize, Notice)>) {
+        items.append(&mut lock(&self.0));
+    }
+}
+
+impl Notifier {
+    /// Takes note of the ends' addresses.
+    pub fn made(&self, ends: [SocketAddr; 2]) {
+        lock(&self.notices.0).push((self.number, Notice::Made(ends)));
+    }
+
+    /// Takes note that the connection ended.
+    pub fn over(&self) {
+        lock(&self.notices.0).push((self.number, Notice::Over));
+    }
+}
 
 /// A datagram an end has handed to its socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,17 +101,17 @@ pub struct Flow {
     idle_timeout: Span,
     transfers: Vec<Transfer>,
     /// Whether they answer requests.
-    answers: bool,
+    pub(super) answers: bool,
     writer: Writer,
     /// Instant that stands for time 0.
     origin: Instant,
     /// Bytes of each stream that were sent at least once.
-    sent: Vec<u64>,
+    pub(super) sent: Vec<u64>,
     /// Streams the receiver has read to their ends.
-    ended: usize,
-    connection: Option<Handle>,
+    pub(super) ended: usize,
+    pub(super) connection: Option<Handle>,
     /// When it is to start, once that is known.
-    starts: Option<Time>,
+    pub(super) starts: Option<Time>,
     /// Tasks of the sender that wait for something to change.
     waiting: Vec<Waker>,
     notifier: Notifier,
@@ -133,12 +168,12 @@ impl Flow {
     }
 
     /// Whether stream `number` has so little unsent that the application writes more.
-    fn wants(&self, number: usize) -> bool {
+    pub(super) fn wants(&self, number: usize) -> bool {
         self.transfers[number].made() < self.sent[number] + READY / self.sent.len() as u64
     }
 
     /// The next bytes of stream `number`; or when there are some, where the application has a rate.
-    fn make(&mut self, number: usize, now: Time) -> Result<Bytes, Time> {
+    pub(super) fn make(&mut self, number: usize, now: Time) -> Result<Bytes, Time> {
         let instant = self.origin + Duration::from_nanos(now.0);
         let room = self.writer.room(instant, self.transfers.iter().map(Transfer::made).sum());
         let transfer = &mut self.transfers[number];
@@ -198,7 +233,7 @@ impl Flow {
         }
     }
 
-    fn begin(&mut self, now: Time) {
+    pub(super) fn begin(&mut self, now: Time) {
         self.started = Some(now);
         self.meter.start(now.0, self.decision.cwnd);
         if let Some(liveness) = &mut self.liveness {
@@ -206,7 +241,7 @@ impl Flow {
         }
     }
 
-    fn end(&mut self, now: Time) {
+    pub(super) fn end(&mut self, now: Time) {
         if self.over.is_none() {
             // The last stretch of the series belongs to the flow.
             self.sample(now);
@@ -218,7 +253,7 @@ impl Flow {
 
     /// A connection was lost; to a peer that vanished or that an end did not hear for as long as the idle timeout,
     /// that ends the transfer.
-    fn fail(&mut self, now: Time, reason: String) {
+    pub(super) fn fail(&mut self, now: Time, reason: String) {
         let idle = self.heard.iter().any(|heard| now.since(*heard) >= self.idle_timeout);
         if self.vanishes.is_some_and(|at| now >= at || idle) {
             self.end(now);
@@ -227,7 +262,7 @@ impl Flow {
         }
     }
 
-    fn receive(&mut self, number: usize, bytes: Bytes) {
+    pub(super) fn receive(&mut self, number: usize, bytes: Bytes) {
         let transfer = &mut self.transfers[number];
         transfer.receive(transfer.in_order(), bytes);
     }
@@ -260,7 +295,7 @@ impl Shared {
     }
 
     /// Waits until the flow is over, or `ready`.
-    async fn until(&self, ready: impl Fn(&Flow) -> bool) {
+    pub(super) async fn until(&self, ready: impl Fn(&Flow) -> bool) {
         poll_fn(|context| {
             let mut flow = self.lock();
             if flow.over.is_some() || ready(&flow) {
@@ -270,147 +305,5 @@ impl Shared {
             Poll::Pending
         })
         .await;
-    }
-
-    /// The whole flow: waits for its start, makes its ends and has them do their work until
-    /// `stop`.
-    pub async fn live(self, ends: Ends, stop: Time, clock: Clock) {
-        self.until(|flow| flow.starts.is_some()).await;
-        let Some(start) = self.lock().starts.filter(|start| *start < stop) else { return };
-        clock.wait(start).await;
-        let made = ends.make(&self).map_err(|error| error.to_string());
-        let (server, client, peer) = match made {
-            Ok(made) => made,
-            Err(reason) => return self.lock().fail(clock.now(), format!("its ends cannot be made: {reason}")),
-        };
-        self.lock().begin(clock.now());
-        let answers = self.lock().answers;
-        let of_receiver = self.clone();
-        if answers {
-            spawn(async move {
-                let result = of_receiver.ask(client, peer, clock).await;
-                of_receiver.lost("receiver", result, clock);
-            });
-            spawn(self.clone().stop(stop, clock));
-            self.lost("sender", self.answer(server, clock).await, clock);
-        } else {
-            spawn(async move {
-                let result = of_receiver.receive(server, clock).await;
-                of_receiver.lost("receiver", result, clock);
-            });
-            spawn(self.clone().stop(stop, clock));
-            self.lost("sender", self.send(client, peer, clock).await, clock);
-        }
-    }
-
-    /// An end is done, with an error if its connection was lost.
-    fn lost(&self, end: &str, result: Result<(), Error>, clock: Clock) {
-        if let Err(reason) = result {
-            self.lock().fail(clock.now(), format!("the {end} lost the connection: {reason}"));
-        }
-    }
-
-    /// The client that sends.
-    async fn send(&self, client: Client, peer: SocketAddr, clock: Clock) -> Result<(), Error> {
-        let mut connection = client.connect(Connect::new(peer).with_server_name(SERVER_NAME)).await?;
-        self.lock().connection = Some(connection.handle());
-        let stream = connection.open_send_stream().await?;
-        self.write(0, stream, clock).await?;
-        self.until(|_| false).await;
-        connection.close(0u32.into());
-        Ok(())
-    }
-
-    /// Writes all there is on stream `number`, or until the flow is over.
-    async fn write(&self, number: usize, mut stream: SendStream, clock: Clock) -> Result<(), Error> {
-        loop {
-            self.until(|flow| flow.wants(number)).await;
-            if self.lock().over.is_some() {
-                return Ok(());
-            }
-            let made = self.lock().make(number, clock.now());
-            match made {
-                Ok(chunk) if chunk.is_empty() => return Ok(stream.finish()?),
-                Ok(chunk) => stream.send(chunk).await?,
-                Err(next) => clock.wait(next).await,
-            }
-        }
-    }
-
-    /// The server that answers requests.
-    async fn answer(&self, mut server: Server, clock: Clock) -> Result<(), Error> {
-        let Some(mut connection) = server.accept().await else { return Ok(()) };
-        self.lock().connection = Some(connection.handle());
-        let count = self.lock().sent.len();
-        for _ in 0..count {
-            let Some(stream) = connection.accept_bidirectional_stream().await? else { return Ok(()) };
-            let number = (stream.id() / STREAM_STEP) as usize;
-            let (mut request, response) = stream.split();
-            let of_stream = self.clone();
-            spawn(async move {
-                let result = async {
-                    while request.receive().await?.is_some() {}
-                    of_stream.write(number, response, clock).await
-                }
-                .await;
-                of_stream.lost("sender", result, clock);
-            });
-        }
-        self.until(|_| false).await;
-        connection.close(0u32.into());
-        Ok(())
-    }
-
-    /// The client that asks and receives.
-    async fn ask(&self, client: Client, peer: SocketAddr, clock: Clock) -> Result<(), Error> {
-        let mut connection = client.connect(Connect::new(peer).with_server_name(SERVER_NAME)).await?;
-        let count = self.lock().sent.len();
-        for number in 0..count {
-            let (response, mut stream) = connection.open_bidirectional_stream().await?.split();
-            stream.send(request(number as u32)).await?;
-            stream.finish()?;
-            let of_stream = self.clone();
-            spawn(async move {
-                let result = of_stream.read(number, response, clock).await;
-                of_stream.lost("receiver", result, clock);
-            });
-        }
-        self.until(|_| false).await;
-        Ok(())
-    }
-
-    /// The server that receives.
-    async fn receive(&self, mut server: Server, clock: Clock) -> Result<(), Error> {
-        let Some(mut connection) = server.accept().await else { return Ok(()) };
-        match connection.accept_receive_stream().await? {
-            Some(stream) => self.read(0, stream, clock).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Reads stream `number` to its end; with the last the flow is over.
-    async fn read(&self, number: usize, mut stream: ReceiveStream, clock: Clock) -> Result<(), Error> {
-        while let Some(chunk) = stream.receive().await? {
-            self.lock().receive(number, chunk);
-        }
-        let mut flow = self.lock();
-        flow.ended += 1;
-        if flow.ended == flow.sent.len() {
-            flow.end(clock.now());
-        }
-        Ok(())
-    }
-
-    /// Ends the transfer at `stop`, where it is.
-    async fn stop(self, stop: Time, clock: Clock) {
-        clock.wait(stop).await;
-        let connection = {
-            let mut flow = self.lock();
-            flow.end(clock.now());
-            flow.connection.take()
-        };
-        if let Some(connection) = connection {
-            connection.close(0u32.into());
-        }
     }
 }

@@ -30,6 +30,7 @@ mod live;
 mod native;
 mod observe;
 mod run;
+mod transfer;
 mod world;
 
 use windlass_controllers::{Signals, Time};

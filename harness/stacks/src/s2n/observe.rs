@@ -1,7 +1,5 @@
 //! What flows report: their state to the network they are on, packets and controllers to their meters.
 
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use s2n_quic::provider::congestion_controller::Timestamp;
@@ -13,51 +11,6 @@ use windlass_controllers::{Decision, Event};
 use super::clock::Clock;
 use super::flow::{SentDatagram, Shared};
 use super::native::ControllerObserver;
-use crate::driver::sender_log::lock;
-
-/// Something a flow did that the network has to know.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Notice {
-    /// Its ends were made: the addresses of the sending and the receiving one.
-    Made([SocketAddr; 2]),
-    /// The connection ended.
-    Over,
-}
-
-/// Reports what one flow does to the network it is on.
-#[derive(Clone, Debug)]
-pub struct Notifier {
-    number: usize,
-    notices: Notices,
-}
-
-/// The notices of all flows that were not read yet, in the order they came.
-#[derive(Clone, Debug, Default)]
-pub struct Notices(Arc<Mutex<Vec<(usize, Notice)>>>);
-
-impl Notices {
-    /// The notifier of flow `number`.
-    pub fn of(&self, number: usize) -> Notifier {
-        Notifier { number, notices: self.clone() }
-    }
-
-    /// Moves what there is into `items`.
-    pub fn read(&self, items: &mut Vec<(usize, Notice)>) {
-        items.append(&mut lock(&self.0));
-    }
-}
-
-impl Notifier {
-    /// Takes note of the ends' addresses.
-    pub fn made(&self, ends: [SocketAddr; 2]) {
-        lock(&self.notices.0).push((self.number, Notice::Made(ends)));
-    }
-
-    /// Takes note that the connection ended.
-    pub fn over(&self) {
-        lock(&self.notices.0).push((self.number, Notice::Over));
-    }
-}
 
 /// Counts packets for a flow.
 pub struct PacketCounter {

@@ -15,8 +15,7 @@ use windlass_controllers::{Span, Time};
 
 use super::clock::Clock;
 use super::ends::QUEUE;
-use super::flow::Shared;
-use super::observe::{Notice, Notices};
+use super::flow::{Notice, Notices, Shared};
 use crate::driver::datagrams::{Role, marking};
 use windlass_network::{Class, Codepoint, Fate, Network, Packet, Stream, damage};
 use windlass_simulator::measure::NetworkMeter;

@@ -4,6 +4,7 @@ mod block;
 mod claims;
 mod list;
 mod report;
+mod results;
 mod run;
 mod table;
 

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use windlass_qlog_analysis::capture::{self, Capture, CaptureError, LAYERS};
 use windlass_qlog_analysis::escape;
 
-use super::files::unreadable;
 use crate::cli::CliError;
+use crate::cli::error::unreadable;
 use crate::cli::error::{shown, warn};
 
 /// Bytes of what tshark says on standard error that are looked at.

@@ -8,13 +8,13 @@ use windlass_qlog_analysis::metrics::{Measured, measure};
 use windlass_qlog_analysis::read::{ReadError, twice};
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
 
-use super::files::{Files, Reading, unreadable};
+use super::files::{Files, Reading};
 use super::name::{short, unique};
 use super::output::{Csv, cell};
 use super::report::most_points;
 use crate::cli::CliError;
 use crate::cli::choice::did_you_mean;
-use crate::cli::error::{print, shown, warn};
+use crate::cli::error::{print, shown, unreadable, warn};
 use crate::cli::text::{Align, aligned};
 use crate::report::comparison::page;
 use crate::report::traces::Section;

@@ -12,11 +12,11 @@ use windlass_qlog::Profile;
 use windlass_qlog_analysis::convert::{ConvertError, Converted, OutputFraming, Source, Target, convert, count};
 use windlass_qlog_analysis::escape;
 
-use super::files::{Again, Files, Reading, readable, unreadable};
+use super::files::{Again, Files, Reading, readable};
 use super::output::{Compression, Output, Stoppable, unless_stopped, unwritable};
 use crate::cli::CliError;
 use crate::cli::batch::interrupt;
-use crate::cli::error::{shown, warn};
+use crate::cli::error::{shown, unreadable, warn};
 
 /// Convert traces: another schema version, another framing, network logs to qlog, several into
 /// one file

@@ -7,12 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::read::{self, Input, Limits, Options, ReadError, Search, UnitSource};
 
 use super::capture;
 use crate::cli::CliError;
-use crate::cli::error::{shown, warn};
+use crate::cli::error::{shown, unreadable, warn};
 
 /// Files to read, and how many at once.
 #[derive(Debug, clap::Args)]
@@ -235,15 +234,6 @@ impl Again {
         io::Seek::rewind(&mut kept)?;
         Ok(Box::new(kept))
     }
-}
-
-/// The error of a file that cannot be read.
-pub(super) fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> CliError {
-    let text = error.to_string();
-    // The library's error names its own option.
-    let text =
-        text.replace("Limits::max_bytes", "--max-decompressed").replace("Limits::max_ratio", "--max-decompressed");
-    CliError::Unreadable { reason: format!("cannot read {}: {}", shown(path), escape::line(&text)), code: 1 }
 }
 
 /// A file, or the standard input if it is called `-`; a capture of packets as qlog.

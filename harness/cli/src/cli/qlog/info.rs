@@ -8,9 +8,9 @@ use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::model::{Batch, EventKind, SchemaVersion, Trace};
 use windlass_qlog_analysis::read::{Check, Options, ReadError, Summary, plural, read, twice};
 
-use super::files::{Files, Reading, unreadable};
+use super::files::{Files, Reading};
 use crate::cli::CliError;
-use crate::cli::error::{print, shown};
+use crate::cli::error::{print, shown, unreadable};
 
 /// Print the format of qlog files and count what is in them
 #[derive(Debug, clap::Args)]

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::lint::{Profile, Report, lint};
 
-use super::files::{Files, decompressed, readable, unreadable};
+use super::files::{Files, decompressed, readable};
 use crate::cli::CliError;
-use crate::cli::error::print;
+use crate::cli::error::{print, unreadable};
 
 /// Check qlog files: what is wrong, where, and how to fix it
 #[derive(Debug, clap::Args)]

@@ -8,9 +8,10 @@ use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::metrics::{LossSource, Measured, Measures, Shares, measure, path_name, shares};
 use windlass_qlog_analysis::read::{ReadError, twice};
 
-use super::files::{Files, Reading, unreadable};
+use super::files::{Files, Reading};
 use super::output::{Compression, Csv, Output, cell, unwritable};
 use crate::cli::CliError;
+use crate::cli::error::unreadable;
 use crate::cli::text::{Align, aligned};
 
 /// Measure the connections of qlog files: goodput, losses, delays, windows, sharing

@@ -48,9 +48,9 @@ impl Parquet {
         use windlass_lab::output::{Folder, Owned, StoreError};
         use windlass_qlog_columns::{Dataset, Error, Labels};
 
-        use super::files::unreadable;
         use super::output::{Stoppable, unless_stopped};
         use crate::cli::batch::interrupt;
+        use crate::cli::error::unreadable;
         use crate::cli::error::{print, shown, warn};
 
         let owned = Owned { marker: Dataset::MARKER, is_marker: &Dataset::is_marker, is_entry: &Dataset::is_entry };

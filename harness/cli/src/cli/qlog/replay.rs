@@ -10,11 +10,11 @@ use windlass_lab::replay::{ControllerReplay, LossSource, ReplayError, WindowStat
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::read::{Input, ReadError};
 
-use super::files::{Again, Files, readable, unreadable};
+use super::files::{Again, Files, readable};
 use super::output::Csv;
 use crate::cli::CliError;
 use crate::cli::choice;
-use crate::cli::error::{print, shown, warn};
+use crate::cli::error::{print, shown, unreadable, warn};
 use crate::cli::text::{Align, aligned, width};
 
 /// Bytes at the beginning of a file in which our recorder is looked for.

@@ -6,10 +6,10 @@ use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::read::{ReadError, twice};
 use windlass_qlog_analysis::series::{ConnectionSeries, End, align, read_series_and_packets};
 
-use super::files::{Files, Reading, unreadable};
+use super::files::{Files, Reading};
 use super::name::{file_names, short, unique};
 use crate::cli::CliError;
-use crate::cli::error::{print, shown, warn};
+use crate::cli::error::{print, shown, unreadable, warn};
 use crate::report::figure::{drawable, svg};
 use crate::report::traces::{Section, page};
 use windlass_lab::output::{Folder, OutputFile, refuse_foreign};

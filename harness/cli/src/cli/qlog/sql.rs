@@ -47,9 +47,9 @@ impl Sql {
     pub(super) fn run(&self) -> Result<(), CliError> {
         use windlass_qlog_columns::sql::{self, EXAMPLES, SqlError};
 
-        use super::files::{leave_out, unreadable};
+        use super::files::leave_out;
         use super::output::{Compression, Output, unwritable};
-        use crate::cli::error::print;
+        use crate::cli::error::{print, unreadable};
 
         let named = |name: &str| EXAMPLES.iter().find(|example| example.name == name);
         if let Some(name) = &self.example {
