@@ -10,8 +10,12 @@ import re
 import subprocess
 import sys
 
-# Circles that are none of the plan: data formats that contain each other, and what a macro writes.
-KNOWN = {}
+# Formats that contain each other: an array's elements are events, and events have arrays; a file in another framing is
+# found inside one.
+KNOWN = [
+    {f"qlog-analysis/src/read/{file}.rs" for file in ("array", "event", "recovery")},
+    {f"qlog-analysis/src/read/{file}.rs" for file in ("contained", "sequence")},
+]
 
 TESTS = re.compile(r"(^|/)(tests|testkit|benches|examples|targets)(/|\.rs$)|(^|/)build\.rs$")
 DEFINED = re.compile(
@@ -202,7 +206,7 @@ def main():
     roots = [pathlib.Path(file) for file in files if re.search(r"(^|/)src/(lib|main)\.rs$", file) and not TESTS.search(file)]
     if not roots:
         sys.exit("ci/circles.py: git names no crate")
-    failed, known, read = False, set(), 0
+    failed, known, read = False, [], 0
     for root in roots:
         crate = Crate(root)
         arrows = {
@@ -212,9 +216,8 @@ def main():
         }
         read += len(crate.modules)
         for circle in circles(arrows):
-            key = frozenset(map(str, circle))
-            if key in KNOWN:
-                known.add(key)
+            if set(map(str, circle)) in KNOWN:
+                known.append(set(map(str, circle)))
                 continue
             failed = True
             print(f"wall broken: {len(circle)} files take names from each other:", file=sys.stderr)
@@ -222,7 +225,7 @@ def main():
                 for to in circle:
                     if to in arrows.get(file, {}):
                         print(f"  {file} -> {to}: {', '.join(sorted(arrows[file][to]))}", file=sys.stderr)
-    for gone in KNOWN.keys() - known:
+    for gone in [circle for circle in KNOWN if circle not in known]:
         failed = True
         print(f"wall broken: ci/circles.py names a circle that is gone: {', '.join(sorted(gone))}", file=sys.stderr)
     print(f"{read} files of {len(roots)} crates, {len(known)} known circles")

@@ -30,6 +30,7 @@ pub const KNOWN: &[Release] = &[
     Release { version: "0.28.0", sha256: "882f4a3c27bedb806b4944a82700fc5ab3c0f1bd57ba98155b103e6d61dc7e25" },
 ];
 
+/// The versions the patches were tested with, with commas.
 #[must_use]
 pub fn versions() -> String {
     KNOWN.iter().map(|release| release.version).collect::<Vec<_>>().join(", ")
