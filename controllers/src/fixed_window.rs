@@ -71,11 +71,11 @@ impl FixedWindow {
 pub fn catalogue(packets: u32) -> Option<Algorithm> {
     let Algorithm::Reno(mut params) = Algorithm::named("reno")? else { return None };
     let window = f64::from(packets);
-    let base = &mut params.base;
-    if !(2.0..=base.max_window).contains(&window) {
+    let limits = &mut params.base.limits;
+    if !(2.0..=limits.max_window).contains(&window) {
         return None;
     }
-    (base.iw, base.min_window, base.timeout_window, base.max_window) = (window, window, window, window);
+    (limits.iw, limits.min_window, limits.timeout_window, limits.max_window) = (window, window, window, window);
     Some(Algorithm::Reno(params))
 }
 

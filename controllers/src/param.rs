@@ -249,7 +249,7 @@ macro_rules! several {
 
 /// Declares a parameter set. `@base` brings in what every window scheme shares, `@with`
 /// the parameters of a part; a user sets them like the scheme's own. A base may be given
-/// a default of its own: `@base Type = default, paper value;`. `@limit function;` names the
+/// a default of its own: `@base Type = default, paper value;`, both of what it is made [`From`]. `@limit function;` names the
 /// function that is [`Parameters::limit`]. `linux value` after the
 /// default is the field's in `profile=linux`, where all others have their defaults.
 ///
@@ -257,7 +257,7 @@ macro_rules! several {
 /// windlass_controllers::parameters! {
 ///     /// Parameters of a scheme.
 ///     pub struct Params {
-///         @base windlass_controllers::parts::base::Base, paper windlass_controllers::parts::base::Base::sharma();
+///         @base windlass_controllers::parts::base::Base, paper windlass_controllers::parts::limits::Limits::sharma();
 ///         @with detector: windlass_controllers::parts::competition::Settings, "The competition detector's.";
 ///         /// Packets added per window.
 ///         a: f64 = 1.0, paper 2.0, in 0.1, 100.0, unit "packets", source "spec: sharma §2";
@@ -289,9 +289,10 @@ macro_rules! parameters {
         }
 
         impl Default for $name {
+            #[allow(clippy::useless_conversion)]
             fn default() -> Self {
                 $name {
-                    $(base: $crate::parameters!(@first $($bdefault,)? <$base>::default()),)?
+                    $(base: <$base>::from($crate::parameters!(@first $($bdefault,)? <$base>::default())),)?
                     $($part: <$pty>::default(),)*
                     $($field: $default,)*
                 }
@@ -312,8 +313,8 @@ macro_rules! parameters {
 
         impl $crate::param::Parameters for $name {
             fn paper() -> Self {
-                #[allow(unused_mut, clippy::needless_update)]
-                let mut params = $name { $(base: $bpaper,)? ..Default::default() };
+                #[allow(unused_mut, clippy::needless_update, clippy::useless_conversion)]
+                let mut params = $name { $(base: <$base>::from($bpaper),)? ..Default::default() };
                 $(params.$part = <$pty as $crate::param::Parameters>::paper();)*
                 $($(params.$field = $paper;)?)*
                 params

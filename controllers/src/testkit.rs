@@ -7,7 +7,7 @@ pub mod pipe;
 pub mod trace;
 
 use crate::event::{EcnCe, LossTrigger, PacketsAcked, PacketsLost, RttSample};
-use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::window::Window;
 use crate::parts::window_controller::{State, WindowController};
 use crate::parts::window_scheme::WindowScheme;
@@ -60,7 +60,7 @@ pub fn rtt(latest: Span) -> RttSample {
 
 /// A window of `cwnd` packets in congestion avoidance.
 pub fn window(cwnd: f64) -> Window {
-    let mut window = Window::start(&Base::default(), &PATH);
+    let mut window = Window::start(&Limits::default(), &PATH);
     window.cwnd = cwnd;
     window.ssthresh = 2.0;
     window

@@ -19,7 +19,7 @@
 //! persistent congestion with its probe timeouts that double is the full backoff (`RFC 9743
 //! §5.1.1`; `RFC 9002 §6.2.1, §7.6`).
 
-use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::recovery::Reduction;
 use crate::parts::window::Window;
 use crate::{Event, EventKind, Time, parameters};
@@ -97,10 +97,10 @@ impl Backstop {
     /// Takes an event in, before the scheme does. Returns whether losses have just now lowered `window`, or
     /// would have, were it not lower already.
     #[inline]
-    pub fn on_event(&mut self, settings: &Settings, base: &Base, window: &mut Window, event: &Event) -> bool {
-        let lowered = self.judge(settings, base.min_window, window.mtu, event);
+    pub fn on_event(&mut self, settings: &Settings, limits: &Limits, window: &mut Window, event: &Event) -> bool {
+        let lowered = self.judge(settings, limits.min_window, window.mtu, event);
         if lowered {
-            self.reduce(base, window, event.now);
+            self.reduce(limits, window, event.now);
         }
         lowered
     }
@@ -126,9 +126,9 @@ impl Backstop {
 
     /// Keeps the window within the bound, after the scheme has taken the event in.
     #[inline]
-    pub fn hold(&self, base: &Base, window: &mut Window) {
+    pub fn hold(&self, limits: &Limits, window: &mut Window) {
         if window.cwnd > self.bound {
-            window.lower(base, self.bound);
+            window.lower(limits, self.bound);
         }
     }
 
@@ -220,9 +220,9 @@ impl Backstop {
     }
 
     #[cold]
-    fn reduce(&self, base: &Base, window: &mut Window, now: Time) {
+    fn reduce(&self, limits: &Limits, window: &mut Window, now: Time) {
         if window.cwnd > self.bound {
-            window.reduce(base, now, Reduction { cwnd: self.bound, ssthresh: self.bound.min(window.ssthresh) });
+            window.reduce(limits, now, Reduction { cwnd: self.bound, ssthresh: self.bound.min(window.ssthresh) });
         }
         if self.marked {
             window.discard_undo();

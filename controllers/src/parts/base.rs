@@ -1,125 +1,37 @@
-//! Start-up and limits that every window scheme shares.
+//! The parameters that every window scheme shares.
 
-use crate::parts::start_up::SlowStart;
-use crate::{choice, parameters};
-
-choice! {
-    /// What counts as an acknowledged packet (`spec: cho §1.3`; `spec: sharma §1.4`).
-    pub enum Growth {
-        /// Bytes acknowledged over the datagram size, in one step per ACK (`RFC 9002 §7.3.1`).
-        Bytes = "bytes",
-        /// One per ACK frame that acknowledges anything new, as delayed-ACK TCP counts.
-        Acks = "acks",
-        /// The per-packet rule applied packet by packet.
-        Packets = "packets",
-    }
-}
+use crate::parameters;
+use crate::parts::limits::Limits;
+use crate::parts::start_up;
 
 parameters! {
     /// Start-up and limits that every window scheme shares.
     pub struct Base {
-        /// Initial window; of each datagram 1472 bytes count, of the first two all.
-        iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
-        /// Initial slow start threshold.
-        ssthresh: f64 = f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "RFC 9002 §B.3";
-        /// Smallest window after a reduction.
-        min_window: f64 = 2.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
-        /// Window after persistent congestion.
-        timeout_window: f64 = 2.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.6.2";
-        /// Whether persistent congestion lowers the threshold once more where the flight was answered already, as a TCP's timeout does.
-        timeout_reduces_again: bool = false, source "RFC 9002 §7.3.2, §B.8; RFC 5681 §3.1";
-        /// Largest window.
-        max_window: f64 = 1_048_576.0, in 2.0, 1_048_576.0, unit "packets", source "choice";
-        /// What counts as an acknowledged packet.
-        growth: Growth = Growth::Bytes, source "spec: cho §1.3";
-        /// Whether the ACK that ends recovery already grows the window.
-        grow_on_exit: bool = true, source "spec: cho §1.5, sharma §1.3";
-        /// Whether a window left idle for longer than a probe timeout falls back to the initial one.
-        idle_restart: bool = true, source "spec: sharma §1.5";
-        /// What ends the first slow start besides congestion.
-        slow_start: SlowStart = SlowStart::Standard, source "RFC 9406; RFC 9438 §4.10";
-        /// Packets one ACK adds at most there; infinite where the sender paces.
-        hystart_l: f64 = f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "RFC 9406 §4.3";
-        /// Limited slow start's max_ssthresh; 0 is off.
-        lss: f64 = 0.0, in 0.0, 1_048_576.0, unit "packets", source "RFC 3742; spec: sharma §1.7";
-        /// Whether the first reduction of a flow is a halving whatever the scheme says.
-        first_halving: bool = false, source "spec: sharma §1.6";
+        @with limits: Limits, "The limits of the window, and what grows it.";
+        @with start_up: start_up::Params, "How the window is started up.";
     }
-}
-
-/// Bytes that a datagram counts in the initial window: 14,720 are ten of them (`RFC 9002 §7.2`).
-const IW_DATAGRAM: f64 = 1472.0;
-
-/// The initial window of `iw` packets on a path with datagrams of `mtu` bytes, in packets: ten are
-/// 14,720 bytes at most or two datagrams, whichever is more (`RFC 9002 §7.2`), and other numbers of
-/// packets are limited in proportion, so that `iw` is exact wherever datagrams are no larger than
-/// 1472 bytes.
-#[must_use]
-pub fn initial_window(iw: f64, mtu: f64) -> f64 {
-    // A little more, so that 14,720 bytes are as many once they are bytes again.
-    let most = iw * IW_DATAGRAM * (1.0 + 2.0 * f64::EPSILON) / mtu;
-    iw.min(most.max(2.0))
-}
-
-/// The `iw` of which [`initial_window`] makes a window of `bytes`.
-#[must_use]
-pub fn iw_of(bytes: u64, mtu: u32) -> f64 {
-    let (bytes, mtu) = (bytes as f64, f64::from(mtu.max(1)));
-    bytes / if bytes < 2.0 * mtu { mtu } else { mtu.min(IW_DATAGRAM) }
 }
 
 impl Base {
-    /// The initial window with datagrams of `mtu` bytes, packets.
+    /// Defaults, with HyStart++ (`RFC 9406`).
     #[must_use]
-    pub fn initial_window(&self, mtu: f64) -> f64 {
-        initial_window(self.iw, mtu).max(self.min_window.min(self.iw)).min(self.max_window)
-    }
-
-    /// Values of Sharma (2006), without its limited slow start.
-    #[must_use]
-    pub fn sharma() -> Base {
-        Base {
-            iw: 2.0,
-            ssthresh: 100.0,
-            min_window: 1.0,
-            timeout_window: 1.0,
-            timeout_reduces_again: true,
-            max_window: 67_000.0,
-            growth: Growth::Packets,
-            grow_on_exit: false,
-            ..Base::default()
-        }
+    pub fn with_hystart() -> Base {
+        let start_up = start_up::Params { slow_start: start_up::SlowStart::HyStart, ..Default::default() };
+        Base { start_up, ..Base::default() }
     }
 
     /// Values of Sharma (2006) for the schemes that ran with limited slow start and the
     /// first-halving artefact: standard TCP, HS-TCP, Scalable TCP.
     #[must_use]
     pub fn sharma_limited() -> Base {
-        Base { lss: 100.0, first_halving: true, ..Base::sharma() }
+        let start_up = start_up::Params { lss: 100.0, first_halving: true, ..Default::default() };
+        Base { limits: Limits::sharma(), start_up }
     }
+}
 
-    /// Values of Cho (2006).
-    #[must_use]
-    pub fn cho() -> Base {
-        Base { iw: 2.0, timeout_window: 1.0, timeout_reduces_again: true, growth: Growth::Acks, ..Base::default() }
-    }
-
-    /// Values of Chan (2004).
-    #[must_use]
-    pub fn chan() -> Base {
-        Base { iw: 1.0, timeout_reduces_again: true, growth: Growth::Acks, idle_restart: false, ..Base::default() }
-    }
-
-    /// Values of Arumaithurai (2010).
-    #[must_use]
-    pub fn arumaithurai() -> Base {
-        Base {
-            iw: 1.0,
-            ssthresh: 100.0,
-            timeout_window: 1.0,
-            timeout_reduces_again: true,
-            grow_on_exit: false,
-            ..Base::default()
-        }
+/// These limits, with the standard's slow start (`RFC 9002 §7.3.1`).
+impl From<Limits> for Base {
+    fn from(limits: Limits) -> Base {
+        Base { limits, ..Base::default() }
     }
 }

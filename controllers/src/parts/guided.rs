@@ -9,6 +9,7 @@ use crate::parts::backstop::{self, Backstop};
 use crate::parts::base::Base;
 use crate::parts::base_delay::BaseDelay;
 use crate::parts::compose::{Estimate, FlowControl, Input, Signal};
+use crate::parts::limits::Limits;
 use crate::parts::window::Window;
 use crate::parts::window_controller::{self, WindowController};
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -17,7 +18,7 @@ use crate::{Decision, EventKind, Info, Parameters, Path, Signals, Span, View, pa
 parameters! {
     /// Parameters of [`Guided`].
     pub struct Params {
-        @base Base, paper Base::arumaithurai();
+        @base Base, paper Limits::arumaithurai();
         @with bound: backstop::Settings, "What losses bound the window to.";
         /// Fraction of the window given up on congestion.
         b: f64 = 0.125, in 0.0, 0.99, source "spec: arumaithurai Eq. 4.9";
@@ -176,7 +177,7 @@ impl<S: Guidable> WindowScheme for GuidedScheme<S> {
     }
 
     fn start(params: &S::Params, path: &Path) -> Self::State {
-        let reference = Window::start(params.as_ref(), path).cwnd;
+        let reference = Window::start(&params.as_ref().limits, path).cwnd;
         let guide = Guide { available: Guide::UNKNOWN, share: 1.0, reference, base_rtt: Span::ZERO };
         State { guide, scheme: S::start(params, path) }
     }

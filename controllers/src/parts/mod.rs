@@ -4,7 +4,7 @@
 //!
 //! * [`window_scheme`]: a window that grows per ACK and shrinks on congestion, made a controller
 //!   by [`window_controller`]; with [`base`] for its parameters, [`window`] for the window itself,
-//!   [`start_up`] and [`recovery`] for what surrounds a scheme's own rules.
+//!   [`limits`], [`start_up`] and [`recovery`] for what surrounds a scheme's own rules.
 //! * [`vegas`]: delay-based schemes that keep a backlog.
 //! * [`compose`]: a detector, an estimator and a flow control put together.
 //!
@@ -24,6 +24,7 @@ pub(crate) mod delay_signal;
 pub mod early;
 pub mod guided;
 pub mod high_speed;
+pub mod limits;
 pub(crate) mod marks;
 pub(crate) mod minima;
 pub(crate) mod parallel;

@@ -7,10 +7,7 @@
 //! response certain, and so does a later one: what it answered is another's affair. Schemes
 //! that keep state of their own for that wrap it in [`Undoable`].
 
-use crate::event::SpuriousLoss;
-use crate::parts::base::Base;
-use crate::parts::window::Window;
-use crate::{EventKind, Time};
+use crate::Time;
 
 /// The latest recovery period (`RFC 9002 §7.3.2`; `spec: cho §1.4`; `spec: arumaithurai
 /// §1.5`). Kept by send time, which every stack knows, not by packet number: a packet
@@ -104,119 +101,15 @@ impl Reduction {
 /// What a response changed of a window, kept until it can no longer be taken back.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Undo {
-    cwnd: f64,
-    ssthresh: f64,
-    reduced: bool,
-    ever_reduced: bool,
+    pub cwnd: f64,
+    pub ssthresh: f64,
+    pub reduced: bool,
+    pub ever_reduced: bool,
     /// The response lowered the threshold only.
-    threshold_only: bool,
+    pub threshold_only: bool,
     /// From the response before it to this one, µs; the type's end where there was none, or it
     /// was so long ago.
-    since_earlier: u32,
-}
-
-impl Window {
-    /// Whether the response to come is the platform's own halving: the first of the
-    /// flow, or in slow start (`spec: sharma §1.6`).
-    #[must_use]
-    pub fn halves_first(&self, base: &Base) -> bool {
-        base.first_halving && (!self.ever_reduced || self.in_slow_start())
-    }
-
-    /// Takes a congestion response at `now`.
-    pub fn reduce(&mut self, base: &Base, now: Time, reduction: Reduction) {
-        self.respond(now, reduction.ssthresh, false);
-        self.cwnd = reduction.cwnd.max(base.min_window).min(base.max_window);
-    }
-
-    /// Makes the latest response a larger one, down to `to` packets; a window that is
-    /// smaller already stays. The larger response is final.
-    pub fn reduce_further(&mut self, base: &Base, to: f64) {
-        self.lower(base, to);
-        self.ssthresh = self.ssthresh.min(to).max(2.0);
-        self.discard_undo();
-    }
-
-    /// Takes a congestion response at `now` that moves the threshold and leaves the
-    /// window.
-    pub fn reduce_threshold(&mut self, now: Time, ssthresh: f64) {
-        self.respond(now, ssthresh, true);
-    }
-
-    fn respond(&mut self, now: Time, ssthresh: f64, threshold_only: bool) {
-        let since_earlier = self.recovery.start().and_then(|start| u32::try_from(now.since(start).0 / 1000).ok());
-        self.lost = 0;
-        self.undo = Some(Undo {
-            cwnd: self.cwnd,
-            ssthresh: self.ssthresh,
-            reduced: self.reduced,
-            ever_reduced: self.ever_reduced,
-            threshold_only,
-            since_earlier: since_earlier.unwrap_or(u32::MAX),
-        });
-        self.ssthresh = ssthresh.max(2.0);
-        self.recovery.begin(now);
-        self.reduced = true;
-        self.ever_reduced = true;
-    }
-
-    /// Starts over after persistent congestion, with the threshold at `ssthresh` packets
-    /// (`RFC 9002 §7.6.2`; `spec: sharma §1.5 B-RTO`; `spec: cho §1.6 STD-RTO`). Final.
-    pub fn start_over(&mut self, base: &Base, ssthresh: f64) {
-        self.ssthresh = ssthresh.max(2.0);
-        self.cwnd = base.timeout_window.min(base.max_window);
-        self.recovery.reset();
-        self.reduced = false;
-        self.ever_reduced = true;
-        self.undo = None;
-    }
-
-    /// Makes the latest response final: it can no longer be taken back.
-    pub fn discard_undo(&mut self) {
-        self.undo = None;
-    }
-
-    /// Takes the latest response back if the losses it answered were spurious. Those of an
-    /// earlier response change nothing. Returns whether anything was restored.
-    pub fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) -> bool {
-        let answered = |saved: Undo| {
-            let since_earlier = 1000 * u64::from(saved.since_earlier);
-            let start = self.recovery.start().unwrap_or(Time::ZERO);
-            saved.since_earlier == u32::MAX || spurious.newest_sent_at.0.saturating_add(since_earlier) > start.0
-        };
-        self.undo.is_some_and(answered) && self.undo()
-    }
-
-    /// Takes the latest response back. A window that has outgrown the one a response lowered
-    /// stays as it is (`RFC 9438 §4.9.2`). Returns whether anything was restored.
-    pub fn undo(&mut self) -> bool {
-        let Some(saved) = self.undo.take() else { return false };
-        self.recovery.close();
-        if self.cwnd > saved.cwnd && !saved.threshold_only {
-            return false;
-        }
-        self.cwnd = self.cwnd.max(saved.cwnd);
-        self.ssthresh = saved.ssthresh;
-        self.reduced = saved.reduced;
-        self.ever_reduced = saved.ever_reduced;
-        true
-    }
-
-    /// Counts the losses the latest response answers, and those since.
-    #[inline]
-    pub fn count_lost(&mut self, kind: &EventKind) {
-        if let EventKind::PacketsLost(lost) = kind {
-            self.lost = self.lost.saturating_add(lost.packets);
-        }
-    }
-
-    /// Whether nothing but losses of less than `part` of the window, in whole packets, or of a single
-    /// one led to the latest response, and slow start had ended before it.
-    #[must_use]
-    pub fn lost_little(&self, part: f64) -> bool {
-        let few = ((part * self.cwnd) as u32).max(2);
-        self.undo.is_some_and(|saved| saved.cwnd >= saved.ssthresh && (1..few).contains(&self.lost))
-    }
+    pub since_earlier: u32,
 }
 
 /// State of a scheme that a congestion response changes, with its value before the latest

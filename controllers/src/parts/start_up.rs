@@ -1,16 +1,20 @@
 //! Start-up: how a window grows until its first reduction, whatever its scheme.
 //!
-//! A scheme says what slow start and congestion avoidance add per ACK; a [`StartUp`] changes
-//! that, and may end slow start. Of this no scheme knows. Which one a flow has are parameters
-//! of every window scheme ([`Base::slow_start`], [`Base::lss`]); [`SelectedStartUp`] is the
-//! flow's choice. HyStart++ and limited slow start may be combined: the latter limits what the
-//! former leaves.
+//! A scheme says what slow start adds per ACK; a [`StartUp`] changes that, sees every event, and may
+//! end slow start with any window. Of this no scheme knows. Which one a flow has is a parameter of
+//! every window scheme. To add one: its file, with its state and its parameters, and its line in
+//! [`SlowStart`], [`StartUp`] and each of its functions.
+//!
+//! Limited slow start (`RFC 3742`) has no state and is a limit of what any start-up adds, HyStart++ too.
 
-use crate::choice;
-use crate::event::PacketsAcked;
-use crate::parts::base::Base;
+mod hystart;
+
+pub use hystart::HyStart;
+
+use crate::parts::limits::Limits;
+use crate::parts::recovery::Reduction;
 use crate::parts::window::Window;
-use crate::{Span, Time};
+use crate::{Event, EventKind, Signals, choice, parameters};
 
 choice! {
     /// What ends the first slow start of a flow besides congestion.
@@ -22,28 +26,52 @@ choice! {
     }
 }
 
-/// How a window grows at the start of a connection, beside what the scheme itself does: with
-/// none selected slow start is the standard one (`RFC 9002 §7.3.1`).
-pub trait StartUp {
-    /// Whether `base` selects it and `window` is still to be started up.
-    fn applies(base: &Base, window: &Window) -> bool;
-
-    /// Packets to add to `window` for `acked` acknowledged ones, where `added` would be.
-    fn on_ack(&self, base: &Base, window: &Window, acked: f64, added: f64) -> f64;
-
-    /// An ACK frame of packets the newest of which was sent at `newest_sent_at`, with its RTT
-    /// sample, after the window has grown by it. Returns whether slow start is over.
-    fn on_rtt_sample(&mut self, now: Time, newest_sent_at: Time, rtt: Option<Span>) -> bool {
-        let _ = (now, newest_sent_at, rtt);
-        false
+parameters! {
+    /// How a window is started up.
+    pub struct Params {
+        /// What ends the first slow start besides congestion.
+        slow_start: SlowStart = SlowStart::Standard, source "RFC 9406; RFC 9438 §4.10";
+        /// Packets one ACK adds at most there; infinite where the sender paces.
+        hystart_l: f64 = f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "RFC 9406 §4.3";
+        /// Limited slow start's max_ssthresh; 0 is off.
+        lss: f64 = 0.0, in 0.0, 1_048_576.0, unit "packets", source "RFC 3742; spec: sharma §1.7";
+        /// Whether the first reduction of a flow is a halving whatever the scheme says.
+        first_halving: bool = false, source "spec: sharma §1.6";
     }
 }
 
-/// Limited slow start (`RFC 3742`; `spec: sharma §1.7`): beyond `max_ssthresh` packets at most
-/// `max_ssthresh/2` per round trip; in congestion avoidance that is a floor under the scheme's
-/// own increment.
-#[derive(Clone, Copy, Debug)]
-pub struct Limited;
+impl Params {
+    /// Signals without which it cannot start a window up.
+    #[must_use]
+    pub fn needs(&self) -> Signals {
+        match self.slow_start {
+            SlowStart::Standard => Signals::NONE,
+            SlowStart::HyStart => Signals::RTT,
+        }
+    }
+
+    /// Whether the response to come is the platform's own halving: the first of the
+    /// flow, or in slow start (`spec: sharma §1.6`).
+    #[must_use]
+    pub fn halves_first(&self, window: &Window) -> bool {
+        self.first_halving && (!window.ever_reduced || window.in_slow_start())
+    }
+
+    /// Limited slow start (`RFC 3742`; `spec: sharma §1.7`): of `added` packets for `acked` ones beyond
+    /// `max_ssthresh` at most `max_ssthresh/2` per round trip; in congestion avoidance that is a floor under
+    /// the scheme's own increment. Not after a reduction, until the next timeout.
+    #[inline]
+    fn limited(&self, window: &Window, acked: f64, added: f64) -> f64 {
+        if self.lss <= 0.0 || window.reduced {
+            return added;
+        }
+        match limited_divisor(self.lss, window.cwnd) {
+            Some(k) if !window.in_slow_start() => added.max(acked / k),
+            Some(k) if window.cwnd >= self.lss => added.min(acked / k),
+            _ => added,
+        }
+    }
+}
 
 /// `K = int(cwnd/(max_ssthresh/2))`, what slow start is divided by; `None` below 1 and where
 /// `max_ssthresh` is 0 (`RFC 3742 §2`).
@@ -57,177 +85,59 @@ pub fn limited_divisor(max_ssthresh: f64, cwnd: f64) -> Option<f64> {
     (k >= 1).then(|| f64::from(k))
 }
 
-impl StartUp for Limited {
-    /// Not after a reduction, until the next timeout (`spec: sharma §1.7`).
-    #[inline]
-    fn applies(base: &Base, window: &Window) -> bool {
-        base.lss > 0.0 && !window.reduced
-    }
-
-    #[inline]
-    fn on_ack(&self, base: &Base, window: &Window, acked: f64, added: f64) -> f64 {
-        match limited_divisor(base.lss, window.cwnd) {
-            Some(k) if !window.in_slow_start() => added.max(acked / k),
-            Some(k) if window.cwnd >= base.lss => added.min(acked / k),
-            _ => added,
-        }
-    }
-}
-
-/// `MIN_RTT_THRESH` (`RFC 9406 §4.3`), µs.
-const MIN_RTT_THRESH: u32 = 4_000;
-/// `MAX_RTT_THRESH` (`RFC 9406 §4.3`), µs.
-const MAX_RTT_THRESH: u32 = 16_000;
-/// `MIN_RTT_DIVISOR` (`RFC 9406 §4.3`).
-const MIN_RTT_DIVISOR: u32 = 8;
-/// `N_RTT_SAMPLE` (`RFC 9406 §4.3`).
-const N_RTT_SAMPLE: u8 = 8;
-/// `CSS_GROWTH_DIVISOR` (`RFC 9406 §4.3`).
-const CSS_GROWTH_DIVISOR: f64 = 4.0;
-/// `CSS_ROUNDS` (`RFC 9406 §4.3`).
-const CSS_ROUNDS: u8 = 5;
-
-/// HyStart++ (`RFC 9406 §4.2`): each round compares its smallest RTT with that of the round
-/// before, and slow start ends where it rose.
-///
-/// Rounds are kept by send time: the first ACK of a packet sent at or after the start of a
-/// round ends it. RTTs are whole microseconds; `u32::MAX` is infinity.
+/// The start-up of one flow, with its state.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct HyStart {
-    /// Time the round started.
-    round_start: Time,
-    /// `lastRoundMinRTT`.
-    last_round_min_rtt: u32,
-    /// `currentRoundMinRTT`.
-    current_round_min_rtt: u32,
-    /// `rttSampleCount`.
-    rtt_sample_count: u8,
-    /// Rounds of conservative slow start begun, the one in which it was entered included;
-    /// 0 outside it.
-    css_rounds: u8,
-    /// `cssBaselineMinRtt`.
-    css_baseline_min_rtt: u32,
+pub enum StartUp {
+    /// Slow start as the scheme has it.
+    Standard,
+    /// HyStart++, in the first slow start of the flow (`RFC 9406 §4.3`).
+    HyStart(HyStart),
 }
 
-impl Default for HyStart {
-    fn default() -> Self {
-        let infinity = u32::MAX;
-        HyStart {
-            round_start: Time::ZERO,
-            last_round_min_rtt: infinity,
-            current_round_min_rtt: infinity,
-            rtt_sample_count: 0,
-            css_rounds: 0,
-            css_baseline_min_rtt: infinity,
-        }
-    }
-}
-
-impl HyStart {
-    /// Whether it is in conservative slow start.
+impl StartUp {
+    /// That of a new flow.
     #[must_use]
-    pub fn is_conservative(&self) -> bool {
-        self.css_rounds > 0
-    }
-
-    /// A round starts at `now`; whether it is one too many in conservative slow start.
-    fn next_round(&mut self, now: Time) -> bool {
-        self.round_start = now;
-        self.last_round_min_rtt = self.current_round_min_rtt;
-        self.current_round_min_rtt = u32::MAX;
-        self.rtt_sample_count = 0;
-        if !self.is_conservative() {
-            return false;
+    pub fn start(params: &Params) -> StartUp {
+        match params.slow_start {
+            SlowStart::Standard => StartUp::Standard,
+            SlowStart::HyStart => StartUp::HyStart(HyStart::default()),
         }
-        self.css_rounds = self.css_rounds.saturating_add(1);
-        self.css_rounds > CSS_ROUNDS
-    }
-}
-
-impl StartUp for HyStart {
-    /// Only in the first slow start of a flow (`RFC 9406 §4.3`).
-    #[inline]
-    fn applies(base: &Base, window: &Window) -> bool {
-        base.slow_start == SlowStart::HyStart && !window.ever_reduced && window.ssthresh == base.ssthresh
     }
 
-    /// At most `L` packets, and a quarter of them in conservative slow start (`RFC 9406 §4.2`).
-    #[inline]
-    fn on_ack(&self, base: &Base, _: &Window, _: f64, added: f64) -> f64 {
-        let added = added.min(base.hystart_l);
-        if self.is_conservative() { added / CSS_GROWTH_DIVISOR } else { added }
-    }
-
-    /// `RFC 9406 §4.2`.
-    fn on_rtt_sample(&mut self, now: Time, newest_sent_at: Time, rtt: Option<Span>) -> bool {
-        if newest_sent_at >= self.round_start && self.next_round(now) {
-            return true;
-        }
-        let Some(rtt) = rtt else { return false };
-        self.current_round_min_rtt = self.current_round_min_rtt.min(u32::try_from(rtt.0 / 1000).unwrap_or(u32::MAX));
-        self.rtt_sample_count = self.rtt_sample_count.saturating_add(1);
-        if self.rtt_sample_count < N_RTT_SAMPLE {
-            return false;
-        }
-        if self.is_conservative() {
-            if self.current_round_min_rtt < self.css_baseline_min_rtt {
-                self.css_rounds = 0;
-            }
-        } else if self.last_round_min_rtt != u32::MAX {
-            let thresh = (self.last_round_min_rtt / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
-            if self.current_round_min_rtt >= self.last_round_min_rtt.saturating_add(thresh) {
-                self.css_baseline_min_rtt = self.current_round_min_rtt;
-                self.css_rounds = 1;
-            }
-        }
-        false
-    }
-}
-
-/// The start-up that a flow's parameters select, with its state.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct SelectedStartUp {
-    hystart: HyStart,
-}
-
-impl SelectedStartUp {
-    /// Packets to add for `acked` acknowledged ones, where the scheme would add `added`.
+    /// Packets to add to `window` for `acked` acknowledged ones, of which the scheme would add `added`.
     #[inline(always)]
-    pub fn on_ack(&self, base: &Base, window: &Window, acked: f64, mut added: f64) -> f64 {
-        if window.in_slow_start() && HyStart::applies(base, window) {
-            added = self.hystart.on_ack(base, window, acked, added);
-        }
-        if Limited::applies(base, window) {
-            added = Limited.on_ack(base, window, acked, added);
-        }
-        added
+    pub fn on_ack(&self, params: &Params, limits: &Limits, window: &Window, acked: f64, added: f64) -> f64 {
+        let added = match self {
+            StartUp::HyStart(hystart) if window.in_first_slow_start(limits) => hystart.on_ack(params.hystart_l, added),
+            _ => added,
+        };
+        params.limited(window, acked, added)
     }
 
-    /// An ACK frame, after the window has grown by it; ends slow start at the window of now
-    /// where that is due.
+    /// An event that the scheme and its window have taken in: bytes acknowledged, RTT samples, losses, marks, idle
+    /// periods. Returns the window and threshold to go on with, where they are other than those of `window`.
     #[inline]
-    pub fn on_rtt_sample(&mut self, base: &Base, window: &mut Window, now: Time, acked: &PacketsAcked) {
-        if window.in_slow_start() && HyStart::applies(base, window) {
-            let over = self.hystart.on_rtt_sample(now, acked.newest_sent_at, acked.rtt.map(|rtt| rtt.latest));
-            if over {
-                window.ssthresh = window.cwnd;
+    pub fn on_event(&mut self, limits: &Limits, window: &Window, event: &Event) -> Option<Reduction> {
+        let StartUp::HyStart(hystart) = self else { return None };
+        match &event.kind {
+            EventKind::PacketsAcked(acked) if window.in_first_slow_start(limits) => {
+                let over = hystart.on_rtt_sample(event.now, acked.newest_sent_at, acked.rtt.map(|rtt| rtt.latest));
+                over.then(|| Reduction::to(window.cwnd))
             }
+            // Rounds of before it are no reference for those after it, which the window starts up in anew
+            // (`RFC 9406 §4.2, §4.3`).
+            EventKind::IdleRestart(idle) if idle.is_long() => {
+                *hystart = HyStart::default();
+                None
+            }
+            _ => None,
         }
-    }
-
-    /// Sending resumes after a long idle period: rounds of before it are no reference for those
-    /// after it, which the window starts up in anew (`RFC 9406 §4.2, §4.3`).
-    pub fn on_idle(&mut self) {
-        self.hystart = HyStart::default();
     }
 
     /// Names the state variables worth logging.
     pub fn inspect(&self, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        if self.hystart.is_conservative() && window.in_slow_start() {
+        if matches!(self, StartUp::HyStart(hystart) if hystart.is_conservative()) && window.in_slow_start() {
             visit("conservative_slow_start", 1.0);
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

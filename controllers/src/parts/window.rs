@@ -1,12 +1,11 @@
-//! The congestion window with what surrounds it in every window scheme: threshold,
-//! growth, limits, units. How it is reduced and what of that may be taken back is in
-//! [`recovery`](crate::parts::recovery).
+//! The congestion window with what surrounds it in every window scheme: threshold, growth, limits,
+//! units, how it is reduced and what of that may be taken back.
 
 use crate::decision::{Decision, Ecn, Phase};
-use crate::event::{IdleRestart, PacketsAcked};
-use crate::parts::base::{Base, Growth};
-use crate::parts::recovery::{RecoveryPeriod, Undo};
-use crate::{Path, Time};
+use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
+use crate::parts::limits::{Growth, Limits};
+use crate::parts::recovery::{RecoveryPeriod, Reduction, Undo};
+use crate::{EventKind, Path, Time};
 
 /// A congestion window, in packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -26,18 +25,18 @@ pub struct Window {
     /// Whether anything has been acknowledged yet.
     any_acked: bool,
     /// Packets lost with the latest response and since, while it can be taken back.
-    pub(super) lost: u32,
-    pub(super) undo: Option<Undo>,
+    lost: u32,
+    undo: Option<Undo>,
 }
 
 impl Window {
     /// A new flow's window.
     #[must_use]
-    pub fn start(base: &Base, path: &Path) -> Window {
+    pub fn start(limits: &Limits, path: &Path) -> Window {
         let mtu = datagram(path.mtu);
         Window {
-            cwnd: base.initial_window(mtu),
-            ssthresh: base.ssthresh,
+            cwnd: limits.initial_window(mtu),
+            ssthresh: limits.ssthresh,
             mtu,
             recovery: RecoveryPeriod::default(),
             reduced: false,
@@ -53,6 +52,13 @@ impl Window {
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
+    }
+
+    /// In the slow start that the flow began with.
+    #[must_use]
+    #[inline]
+    pub fn in_first_slow_start(&self, limits: &Limits) -> bool {
+        self.in_slow_start() && !self.ever_reduced && self.ssthresh == limits.ssthresh
     }
 
     /// A packet sent at `newest_sent_at` was acknowledged. Returns whether that ends the recovery
@@ -72,12 +78,13 @@ impl Window {
     /// flight allows, and calls this rule the more conservative one. Nor does it shrink by being
     /// unused, as it would by `RFC 7661`: only an idle period takes it back ([`idle`](Self::idle)).
     #[inline]
-    pub fn acked_packets(&mut self, base: &Base, acked: &PacketsAcked) -> f64 {
+    pub fn acked_packets(&mut self, limits: &Limits, acked: &PacketsAcked) -> f64 {
         let ends = self.acked(acked.newest_sent_at);
-        if acked.app_limited || self.recovery.in_recovery() || (ends && !base.grow_on_exit) || acked.fresh_bytes == 0 {
+        if acked.app_limited || self.recovery.in_recovery() || (ends && !limits.grow_on_exit) || acked.fresh_bytes == 0
+        {
             return 0.0;
         }
-        match base.growth {
+        match limits.growth {
             Growth::Bytes => self.datagrams(acked),
             Growth::Acks => 1.0,
             Growth::Packets if acked.fresh_bytes >= acked.bytes => f64::from(acked.packets),
@@ -94,43 +101,145 @@ impl Window {
 
     /// Adds `packets`, within the limit.
     #[inline]
-    pub fn grow(&mut self, base: &Base, packets: f64) {
+    pub fn grow(&mut self, limits: &Limits, packets: f64) {
         self.cwnd += packets;
         // A branch, not `min`: the limit is rarely met, and every later step would wait.
-        if self.cwnd > base.max_window {
-            self.limit(base);
+        if self.cwnd > limits.max_window {
+            self.limit(limits);
         }
     }
 
     /// Grows to the threshold by as many as that takes of `acked` packets, for all of which slow
     /// start would add `added`: a packet that finds the window below it grows it in whole. Returns
     /// the packets that are left.
-    pub fn grow_to_threshold(&mut self, base: &Base, acked: f64, added: f64) -> f64 {
+    pub fn grow_to_threshold(&mut self, limits: &Limits, acked: f64, added: f64) -> f64 {
         let used = libm::ceil((self.ssthresh - self.cwnd) * acked / added).min(acked);
-        self.cwnd = (self.cwnd + added * (used / acked)).max(self.ssthresh.min(self.cwnd + added)).min(base.max_window);
+        self.cwnd =
+            (self.cwnd + added * (used / acked)).max(self.ssthresh.min(self.cwnd + added)).min(limits.max_window);
         acked - used
     }
 
     #[cold]
-    fn limit(&mut self, base: &Base) {
-        self.cwnd = base.max_window;
+    fn limit(&mut self, limits: &Limits) {
+        self.cwnd = limits.max_window;
     }
 
     /// Lowers the window to `to` packets, not below the smallest one; no congestion
     /// response.
     #[inline]
-    pub fn lower(&mut self, base: &Base, to: f64) {
-        self.cwnd = to.max(base.min_window).min(self.cwnd);
+    pub fn lower(&mut self, limits: &Limits, to: f64) {
+        self.cwnd = to.max(limits.min_window).min(self.cwnd);
+    }
+
+    /// Takes a congestion response at `now`.
+    pub fn reduce(&mut self, limits: &Limits, now: Time, reduction: Reduction) {
+        self.respond(now, reduction.ssthresh, false);
+        self.cwnd = reduction.cwnd.max(limits.min_window).min(limits.max_window);
+    }
+
+    /// Makes the latest response a larger one, down to `to` packets; a window that is
+    /// smaller already stays. The larger response is final.
+    pub fn reduce_further(&mut self, limits: &Limits, to: f64) {
+        self.lower(limits, to);
+        self.ssthresh = self.ssthresh.min(to).max(2.0);
+        self.discard_undo();
+    }
+
+    /// Takes a congestion response at `now` that moves the threshold and leaves the
+    /// window.
+    pub fn reduce_threshold(&mut self, now: Time, ssthresh: f64) {
+        self.respond(now, ssthresh, true);
+    }
+
+    fn respond(&mut self, now: Time, ssthresh: f64, threshold_only: bool) {
+        let since_earlier = self.recovery.start().and_then(|start| u32::try_from(now.since(start).0 / 1000).ok());
+        self.lost = 0;
+        self.undo = Some(Undo {
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            reduced: self.reduced,
+            ever_reduced: self.ever_reduced,
+            threshold_only,
+            since_earlier: since_earlier.unwrap_or(u32::MAX),
+        });
+        self.ssthresh = ssthresh.max(2.0);
+        self.recovery.begin(now);
+        self.reduced = true;
+        self.ever_reduced = true;
+    }
+
+    /// Starts over after persistent congestion, with the threshold at `ssthresh` packets
+    /// (`RFC 9002 §7.6.2`; `spec: sharma §1.5 B-RTO`; `spec: cho §1.6 STD-RTO`). Final.
+    pub fn start_over(&mut self, limits: &Limits, ssthresh: f64) {
+        self.ssthresh = ssthresh.max(2.0);
+        self.cwnd = limits.timeout_window.min(limits.max_window);
+        self.recovery.reset();
+        self.reduced = false;
+        self.ever_reduced = true;
+        self.undo = None;
+    }
+
+    /// Makes the latest response final: it can no longer be taken back.
+    pub fn discard_undo(&mut self) {
+        self.undo = None;
+    }
+
+    /// Takes the latest response back if the losses it answered were spurious. Those of an
+    /// earlier response change nothing. Returns whether anything was restored.
+    pub fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) -> bool {
+        let answered = |saved: Undo| {
+            let since_earlier = 1000 * u64::from(saved.since_earlier);
+            let start = self.recovery.start().unwrap_or(Time::ZERO);
+            saved.since_earlier == u32::MAX || spurious.newest_sent_at.0.saturating_add(since_earlier) > start.0
+        };
+        self.undo.is_some_and(answered) && self.undo()
+    }
+
+    /// Takes the latest response back. A window that has outgrown the one a response lowered
+    /// stays as it is (`RFC 9438 §4.9.2`). Returns whether anything was restored.
+    pub fn undo(&mut self) -> bool {
+        let Some(saved) = self.undo.take() else { return false };
+        self.recovery.close();
+        if self.cwnd > saved.cwnd && !saved.threshold_only {
+            return false;
+        }
+        self.cwnd = self.cwnd.max(saved.cwnd);
+        self.ssthresh = saved.ssthresh;
+        self.reduced = saved.reduced;
+        self.ever_reduced = saved.ever_reduced;
+        true
+    }
+
+    /// Counts the losses the latest response answers, and those since.
+    #[inline]
+    pub fn count_lost(&mut self, kind: &EventKind) {
+        if let EventKind::PacketsLost(lost) = kind {
+            self.lost = self.lost.saturating_add(lost.packets);
+        }
+    }
+
+    /// Whether nothing but losses of less than `part` of the window, in whole packets, or of a single
+    /// one led to the latest response, and slow start had ended before it.
+    #[must_use]
+    pub fn lost_little(&self, part: f64) -> bool {
+        let few = ((part * self.cwnd) as u32).max(2);
+        self.undo.is_some_and(|saved| saved.cwnd >= saved.ssthresh && (1..few).contains(&self.lost))
+    }
+
+    /// Goes on with the window and threshold of `to`, of which start-up says that they are the path's.
+    pub fn start_up_at(&mut self, limits: &Limits, to: Reduction) {
+        self.cwnd = to.cwnd.max(limits.min_window.min(self.cwnd)).min(limits.max_window);
+        self.ssthresh = to.ssthresh;
     }
 
     /// Sending resumes after an idle period (`spec: sharma §1.5 B-IDLE`). A window of before a
     /// long one is not to be restored either. Returns whether that lowered the window.
-    pub fn idle(&mut self, base: &Base, idle: &IdleRestart) -> bool {
-        if !base.idle_restart || !idle.is_long() {
+    pub fn idle(&mut self, limits: &Limits, idle: &IdleRestart) -> bool {
+        if !limits.idle_restart || !idle.is_long() {
             return false;
         }
         self.discard_undo();
-        let initial = base.initial_window(self.mtu);
+        let initial = limits.initial_window(self.mtu);
         let restarts = self.cwnd > initial;
         if restarts {
             self.cwnd = initial;
@@ -141,15 +250,15 @@ impl Window {
     /// The datagram size changes; the window keeps its bytes (`spec: arumaithurai §3.9`). The
     /// initial one is computed anew, and is the window as long as nothing has been acknowledged
     /// (`RFC 9002 §7.2`).
-    pub fn resize(&mut self, base: &Base, mtu: u32) {
-        let (before, ratio) = (base.initial_window(self.mtu), self.mtu / datagram(mtu));
+    pub fn resize(&mut self, limits: &Limits, mtu: u32) {
+        let (before, ratio) = (limits.initial_window(self.mtu), self.mtu / datagram(mtu));
         self.mtu = datagram(mtu);
         self.undo = None;
         if !self.any_acked && !self.ever_reduced && self.cwnd == before {
-            self.cwnd = base.initial_window(self.mtu);
+            self.cwnd = limits.initial_window(self.mtu);
             return;
         }
-        self.cwnd = (self.cwnd * ratio).max(base.min_window.min(base.timeout_window)).min(base.max_window);
+        self.cwnd = (self.cwnd * ratio).max(limits.min_window.min(limits.timeout_window)).min(limits.max_window);
         self.ssthresh = (self.ssthresh * ratio).max(2.0);
     }
 

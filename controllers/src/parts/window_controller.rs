@@ -8,7 +8,7 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use crate::parts::start_up::{SelectedStartUp, SlowStart};
+use crate::parts::start_up::StartUp;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme, group_cwnd};
 use crate::{Controller, Decision, Event, EventKind, Info, Member, Path, Signals, Table, Time, View};
@@ -29,7 +29,7 @@ pub struct State<T> {
     /// What the scheme keeps besides.
     pub scheme: T,
     /// How the window is started up.
-    pub start_up: SelectedStartUp,
+    pub start_up: StartUp,
 }
 
 /// Takes the window from the table. An entry the flow has not filled yet says nothing.
@@ -138,8 +138,7 @@ impl<S: WindowScheme> Controller for WindowController<S> {
     type Group = S::Group;
 
     fn needs(params: &S::Params) -> Signals {
-        let watch = params.as_ref().slow_start == SlowStart::HyStart;
-        S::needs(params) | if watch { Signals::RTT } else { Signals::NONE }
+        S::needs(params) | params.as_ref().start_up.needs()
     }
 
     fn group(params: &S::Params) -> S::Group {
@@ -148,10 +147,10 @@ impl<S: WindowScheme> Controller for WindowController<S> {
 
     fn start(params: &S::Params, path: &Path) -> State<S::State> {
         State {
-            window: Window::start(params.as_ref(), path),
+            window: Window::start(&params.as_ref().limits, path),
             scheme: S::start(params, path),
             last_ack: path.now,
-            start_up: SelectedStartUp::default(),
+            start_up: StartUp::start(&params.as_ref().start_up),
         }
     }
 
@@ -170,7 +169,7 @@ impl<S: WindowScheme> Controller for WindowController<S> {
         let window = Self::window_in_force(state, group).0;
         let mut decision = window.decision();
         if let Some(base_delay) = S::base_delay(&state.scheme) {
-            base_delay.hold(params.as_ref(), window.mtu, &mut decision);
+            base_delay.hold(&params.as_ref().limits, window.mtu, &mut decision);
         }
         S::complete_decision(params, &state.scheme, &window, &mut decision);
         decision

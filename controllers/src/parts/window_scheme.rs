@@ -11,10 +11,11 @@ use core::ops::Deref;
 
 use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample};
 use crate::parts::backstop::{Backstop, Settings};
-use crate::parts::base::{Base, Growth};
+use crate::parts::base::Base;
 use crate::parts::base_delay::BaseDelay;
+use crate::parts::limits::{Growth, Limits};
 use crate::parts::recovery::Reduction;
-use crate::parts::start_up::SelectedStartUp;
+use crate::parts::start_up::StartUp;
 use crate::parts::window::Window;
 use crate::{Decision, Event, EventKind, Info, Member, Parameters, Path, Signals, Span, Table, Time, View};
 
@@ -174,7 +175,7 @@ pub struct Flow<'a, S: WindowScheme> {
     pub event: &'a Event,
     /// When the latest ACK or the end of the latest idle period was reported.
     pub(super) last_ack: &'a mut Time,
-    pub(super) start_up: &'a mut SelectedStartUp,
+    pub(super) start_up: &'a mut StartUp,
 }
 
 impl<S: WindowScheme> Deref for Flow<'_, S> {
@@ -214,7 +215,7 @@ impl<S: WindowScheme> Flow<'_, S> {
     /// Siblings for which `to` names a window, in packets, get it where it is the smaller
     /// one. A response that lowered siblings cannot be taken back (`spec: cho §2.3, §11`).
     pub fn lower_siblings(&mut self, to: impl Fn(&Member) -> Option<f64>) {
-        let (now, floor) = (self.now, self.params.as_ref().min_window);
+        let (now, floor) = (self.now, self.limits().min_window);
         let mut lowered = false;
         for member in self.siblings() {
             if let Some(cwnd) = to(member) {
@@ -227,14 +228,25 @@ impl<S: WindowScheme> Flow<'_, S> {
         }
     }
 
+    #[inline]
+    fn limits(&self) -> &Limits {
+        &self.params.as_ref().limits
+    }
+
+    /// What start-up makes of the `added` packets that the scheme would add for `acked` ones.
+    #[inline(always)]
+    fn started_up(&self, acked: f64, added: f64) -> f64 {
+        let Base { limits, start_up } = self.params.as_ref();
+        self.start_up.on_ack(start_up, limits, self.window, acked, added)
+    }
+
     /// Applies a congestion response.
     pub fn reduce(&mut self, mut reduction: Reduction) {
-        let base = self.params.as_ref();
         // spec: sharma §1.6: the platform's own first reduction is a halving.
-        if self.window.halves_first(base) {
+        if self.params.as_ref().start_up.halves_first(self.window) {
             reduction = Reduction::to(0.5 * self.window.cwnd);
         }
-        self.window.reduce(base, self.now, reduction);
+        self.window.reduce(&self.params.as_ref().limits, self.now, reduction);
     }
 
     /// Takes a congestion response that sets window and threshold to `cwnd` packets.
@@ -250,7 +262,7 @@ impl<S: WindowScheme> Flow<'_, S> {
     /// Lowers the window to `to` packets, not below the smallest one, without a congestion
     /// response.
     pub fn lower(&mut self, to: f64) {
-        self.window.lower(self.params.as_ref(), to);
+        self.window.lower(&self.params.as_ref().limits, to);
     }
 
     /// The same flow for the rules of `T`, whose state is a part of this scheme's.
@@ -278,18 +290,18 @@ impl<S: WindowScheme> Flow<'_, S> {
     #[must_use]
     pub fn answered(&self) -> bool {
         let EventKind::PersistentCongestion(lost) = &self.event.kind else { return false };
-        !self.params.as_ref().timeout_reduces_again && !self.window.recovery.accepts(lost.newest_sent_at)
+        !self.limits().timeout_reduces_again && !self.window.recovery.accepts(lost.newest_sent_at)
     }
 
     #[inline(always)]
     fn grow(&mut self, acked: f64) {
         if self.window.in_slow_start() {
             let added = S::on_ack_in_slow_start(self, acked);
-            let added = self.start_up.on_ack(self.params.as_ref(), self.window, acked, added);
+            let added = self.started_up(acked, added);
             if acked > 1.0 && self.window.cwnd + added > self.window.ssthresh {
                 self.reborrow().grow_past_threshold(acked, added);
             } else {
-                self.window.grow(self.params.as_ref(), added);
+                self.window.grow(&self.params.as_ref().limits, added);
             }
         } else {
             self.avoid_congestion(acked);
@@ -299,8 +311,8 @@ impl<S: WindowScheme> Flow<'_, S> {
     #[inline(always)]
     fn avoid_congestion(&mut self, acked: f64) {
         let added = S::on_ack(self, acked);
-        let added = self.start_up.on_ack(self.params.as_ref(), self.window, acked, added);
-        self.window.grow(self.params.as_ref(), added);
+        let added = self.started_up(acked, added);
+        self.window.grow(&self.params.as_ref().limits, added);
     }
 
     /// One ACK of several packets is slow start up to the threshold and congestion avoidance from
@@ -308,7 +320,7 @@ impl<S: WindowScheme> Flow<'_, S> {
     #[cold]
     #[inline(never)]
     fn grow_past_threshold(&mut self, acked: f64, added: f64) {
-        let rest = self.window.grow_to_threshold(self.params.as_ref(), acked, added);
+        let rest = self.window.grow_to_threshold(&self.params.as_ref().limits, acked, added);
         if rest > 0.0 {
             self.avoid_congestion(rest);
         }
@@ -330,7 +342,7 @@ impl<S: WindowScheme> Flow<'_, S> {
         window: &mut Window,
         state: &mut S::State,
         (shared, members, me): (&mut S::Group, &mut [Member], usize),
-        (now, event, last_ack, start_up): (Time, &Event, &mut Time, &mut SelectedStartUp),
+        (now, event, last_ack, start_up): (Time, &Event, &mut Time, &mut StartUp),
         mut acked: f64,
     ) -> f64 {
         let group = Table { shared, members, me };
@@ -347,23 +359,22 @@ impl<S: WindowScheme> Flow<'_, S> {
     /// An ACK frame grows the window.
     #[inline(always)]
     fn grow_by_ack(&mut self, acked: &PacketsAcked) {
-        let base = self.params.as_ref();
+        let limits = &self.params.as_ref().limits;
         if acked.app_limited {
             let span = self.now.since(*self.last_ack);
             S::on_underutilized(&mut self.reborrow(), span);
         }
         *self.last_ack = self.now;
-        let mut packets = self.window.acked_packets(base, acked);
+        let mut packets = self.window.acked_packets(limits, acked);
         if packets > 0.0 && self.rolls_back() {
             packets = 0.0;
         }
-        if base.growth == Growth::Packets && packets > 1.0 {
+        if limits.growth == Growth::Packets && packets > 1.0 {
             packets = self.grow_by_packets(packets);
         }
         if packets > 0.0 {
             self.grow(packets);
         }
-        self.start_up.on_rtt_sample(base, self.window, self.now, acked);
     }
 
     /// Whether the event brings congestion that deserves a response of its own.
@@ -382,7 +393,7 @@ impl<S: WindowScheme> Flow<'_, S> {
         let answered = self.answered();
         let ssthresh = S::on_persistent_congestion(self);
         let ssthresh = if answered { self.window.ssthresh } else { ssthresh };
-        self.window.start_over(self.params.as_ref(), ssthresh);
+        self.window.start_over(&self.params.as_ref().limits, ssthresh);
     }
 
     fn restore(&mut self, undone: bool) -> bool {
@@ -404,7 +415,7 @@ impl<S: WindowScheme> Flow<'_, S> {
 
     fn update_mtu(&mut self, mtu: u32) {
         let before = self.window.mtu;
-        self.window.resize(self.params.as_ref(), mtu);
+        self.window.resize(&self.params.as_ref().limits, mtu);
         S::on_mtu_update(self, before / self.window.mtu);
     }
 
@@ -413,10 +424,7 @@ impl<S: WindowScheme> Flow<'_, S> {
         let span = idle.idle.min(self.now.since(*self.last_ack));
         S::on_underutilized(self, span);
         *self.last_ack = self.now;
-        if idle.is_long() {
-            self.start_up.on_idle();
-        }
-        if self.window.idle(self.params.as_ref(), idle) {
+        if self.window.idle(&self.params.as_ref().limits, idle) {
             S::on_idle_restart(self);
         }
     }
@@ -427,7 +435,7 @@ impl<S: WindowScheme> Flow<'_, S> {
     #[inline(always)]
     pub(super) fn handle(&mut self, congestion: Option<bool>) {
         if let Some((settings, backstop)) = S::backstop(self.params, self.state) {
-            backstop.on_event(settings, self.params.as_ref(), self.window, self.event);
+            backstop.on_event(settings, &self.params.as_ref().limits, self.window, self.event);
         }
         S::on_event(&mut self.reborrow());
         if let Some(rtt) = self.event.rtt() {
@@ -444,11 +452,15 @@ impl<S: WindowScheme> Flow<'_, S> {
         } else {
             self.handle_without_congestion();
         }
+        let limits = &self.params.as_ref().limits;
+        if let Some(to) = self.start_up.on_event(limits, self.window, self.event) {
+            self.window.start_up_at(limits, to);
+        }
         if S::rollback(self.params) > 0.0 {
             self.window.count_lost(&self.event.kind);
         }
         if let Some((_, backstop)) = S::backstop(self.params, self.state) {
-            backstop.hold(self.params.as_ref(), self.window);
+            backstop.hold(&self.params.as_ref().limits, self.window);
         }
     }
 

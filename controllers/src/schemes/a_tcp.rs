@@ -2,6 +2,7 @@
 
 use crate::parts::base::Base;
 use crate::parts::competition::{Detector, Settings};
+use crate::parts::limits::Limits;
 use crate::parts::parallel::Weight;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -10,7 +11,7 @@ use crate::{EventKind, Info, Path, Signals, View, parameters};
 parameters! {
     /// Parameters of [`ATcp`]: `a-tcp:NAME=VALUE,…`.
     pub struct Params {
-        @base Base, paper Base::cho();
+        @base Base, paper Limits::cho();
         @with detector: Settings, "The competition detector's.";
         /// Most packets that one acknowledged in slow start may add; inf is no limit.
         slow_start_cap: f64 = 1.0, paper f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "spec: cho §5, K-1";

@@ -77,7 +77,7 @@ mod tests {
         for params in [Params::default(), Params::paper()] {
             assert_eq!((params.a, params.b), (32.0, 0.125));
         }
-        assert!(Params::paper().base.first_halving && Params::paper().base.lss == 100.0);
+        assert!(Params::paper().base.start_up.first_halving && Params::paper().base.start_up.lss == 100.0);
     }
 
     #[test]

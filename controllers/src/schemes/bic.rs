@@ -2,6 +2,7 @@
 
 use crate::parts::base::Base;
 use crate::parts::cubic_curve::next_w_max;
+use crate::parts::limits::Limits;
 use crate::parts::recovery::Undoable;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -20,7 +21,7 @@ choice! {
 parameters! {
     /// Parameters of [`Bic`]: `bic:NAME=VALUE,…`.
     pub struct Params {
-        @base Base, paper Base::sharma();
+        @base Base, paper Limits::sharma();
         /// How the next window between the bounds of the search is found.
         form: Form = Form::Midpoint, paper Form::Divided, linux Form::Divided, source "spec: sharma §5, §9.1, A-3";
         /// Largest growth per round trip.

@@ -2,6 +2,7 @@
 
 use crate::event::PacketsAcked;
 use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::window::Window;
 use crate::parts::window_controller::{self, WindowController};
 use crate::schemes::reno::{self, Reno};
@@ -10,7 +11,7 @@ use crate::{Controller, Decision, Event, EventKind, Info, Member, Path, Signals,
 parameters! {
     /// Parameters of [`Cm`]: `cm:NAME=VALUE,…`. Windows are the group's, but for `min_window`, which is also the least share.
     pub struct Params {
-        @base Base, paper Base::cho();
+        @base Base, paper Limits::cho();
     }
 }
 
@@ -43,7 +44,7 @@ fn open(params: &Params, state: &State, now: crate::Time) -> window_controller::
 
 /// What each of `n` members may have in flight, packets of the group's datagram size.
 fn share(params: &Params, pool: &Window, n: usize) -> f64 {
-    if n > 1 { (pool.cwnd / n as f64).max(params.base.min_window) } else { pool.cwnd }
+    if n > 1 { (pool.cwnd / n as f64).max(params.base.limits.min_window) } else { pool.cwnd }
 }
 
 /// `packets` of the flow's own size, bytes.
@@ -110,7 +111,7 @@ impl Controller for Cm {
         let joined = matches!(event.kind, EventKind::Joined);
         if joined || pool.window.cwnd < before {
             for (_, member) in members.iter_mut().enumerate().filter(|(i, _)| *i != me) {
-                member.scale(share, params.base.min_window, event.now);
+                member.scale(share, params.base.limits.min_window, event.now);
             }
         }
         if let Some(member) = members.get_mut(me) {
@@ -129,13 +130,13 @@ impl Controller for Cm {
         let n = group.members.len();
         match group.members.get(group.me) {
             Some(member) if n > 1 => {
-                let cwnd = pool.bytes(member.cwnd).max(bytes(state, params.base.min_window));
+                let cwnd = pool.bytes(member.cwnd).max(bytes(state, params.base.limits.min_window));
                 Decision { cwnd, ssthresh: whole.ssthresh.map(|bytes| bytes / n as u64), ..whole }
             }
             // The window may be of a group whose datagrams were smaller; a flow alone is Reno's, whose
             // smallest window is also that after a timeout.
             _ => {
-                let least = params.base.min_window.min(params.base.timeout_window);
+                let least = params.base.limits.min_window.min(params.base.limits.timeout_window);
                 Decision { cwnd: whole.cwnd.max(bytes(state, least)), ..whole }
             }
         }

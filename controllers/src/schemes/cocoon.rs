@@ -45,7 +45,7 @@ impl WindowScheme for Cocoon {
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
         let half = 0.5 * flow.cwnd;
         if !flow.recovery.in_recovery() && !flow.answered() {
-            adjust(flow, half.max(flow.params.base.min_window));
+            adjust(flow, half.max(flow.params.base.limits.min_window));
         }
         half
     }

@@ -3,7 +3,7 @@
 use crate::decision::Phase;
 use crate::event::{PacketsAcked, RttSample};
 use crate::parts::backstop::{self, Backstop};
-use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::window::Window;
 use crate::parts::windowed::{WindowedMax, WindowedMin};
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Span, Table, Time, View, parameters};
@@ -174,8 +174,8 @@ pub struct State {
 pub struct Copa;
 
 impl Params {
-    fn base(&self) -> Base {
-        Base { iw: self.iw, max_window: self.max_window, ..Base::default() }
+    fn limits(&self) -> Limits {
+        Limits { iw: self.iw, max_window: self.max_window, ..Limits::default() }
     }
 }
 
@@ -197,7 +197,7 @@ impl Controller for Copa {
     fn group(_: &Params) {}
 
     fn start(params: &Params, path: &Path) -> State {
-        let window = Window::start(&params.base(), path);
+        let window = Window::start(&params.limits(), path);
         State {
             window,
             backstop: Backstop::default(),
@@ -224,7 +224,7 @@ impl Controller for Copa {
 
     #[inline]
     fn step(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
-        if state.backstop.on_event(&params.bound, &params.base(), &mut state.window, event) {
+        if state.backstop.on_event(&params.bound, &params.limits(), &mut state.window, event) {
             state.bounded();
         }
         if let Some(rtt) = event.rtt() {
@@ -238,13 +238,13 @@ impl Controller for Copa {
                 state.window.discard_undo();
             }
             EventKind::PersistentCongestion(_) => state.timeout(params),
-            EventKind::MtuUpdated(mtu) => state.window.resize(&params.base(), *mtu),
+            EventKind::MtuUpdated(mtu) => state.window.resize(&params.limits(), *mtu),
             EventKind::SpuriousLoss(spurious) => {
                 state.window.on_spurious_loss(spurious);
             }
             _ => {}
         }
-        state.backstop.hold(&params.base(), &mut state.window);
+        state.backstop.hold(&params.limits(), &mut state.window);
     }
 
     #[inline]
@@ -317,7 +317,7 @@ impl State {
     #[cold]
     fn shortened(&mut self, params: &Params, least: i64) {
         let ratio = least as f64 / self.velocity.least as f64;
-        self.window.lower(&params.base(), ratio * self.window.cwnd);
+        self.window.lower(&params.limits(), ratio * self.window.cwnd);
         self.velocity.least = least;
         self.velocity.value = 1.0;
         self.velocity.rounds = 0;
@@ -358,7 +358,7 @@ impl State {
         let step =
             (self.velocity.speed(params, self.inverse_delta, self.window.cwnd) / self.window.cwnd).min(1.0) * packets;
         if !below {
-            self.window.lower(&params.base(), self.window.cwnd - step);
+            self.window.lower(&params.limits(), self.window.cwnd - step);
         } else if !app_limited {
             self.grow(params, step);
         }
@@ -409,7 +409,7 @@ impl State {
     }
 
     fn timeout(&mut self, params: &Params) {
-        self.window.start_over(&params.base(), self.window.ssthresh);
+        self.window.start_over(&params.limits(), self.window.ssthresh);
         self.inverse_delta = 1.0 / params.delta;
         self.velocity.value = 1.0;
         self.velocity.rounds = 0;

@@ -3,6 +3,7 @@
 use crate::event::RttSample;
 use crate::parts::backstop::{self, Backstop};
 use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::recovery::Undoable;
 use crate::parts::vegas::{Delays, Round, backlog};
 use crate::parts::window::Window;
@@ -12,7 +13,7 @@ use crate::{EventKind, Info, Signals, Span, Time, View, parameters};
 parameters! {
     /// Parameters of [`Ctcp`]: `ctcp:NAME=VALUE,…`.
     pub struct Params {
-        @base Base, paper Base::arumaithurai();
+        @base Base, paper Limits::arumaithurai();
         @with bound: backstop::Settings, "What losses bound the window to.";
         /// Size of the delay window's steps.
         alpha: f64 = 0.125, in 0.001, 10.0, source "spec: arumaithurai §6.6; draft-sridharan-tcpm-ctcp-02 §3";
@@ -63,7 +64,7 @@ impl State {
     /// smallest window to losses.
     #[inline]
     fn dwnd(&self, params: &Params, cwnd: f64) -> f64 {
-        self.dwnd.current.min(cwnd - params.base.min_window).max(0.0)
+        self.dwnd.current.min(cwnd - params.base.limits.min_window).max(0.0)
     }
 
     /// What the round trip under way has measured is about another window.

@@ -3,8 +3,8 @@
 use crate::event::RttSample;
 use crate::parts::base::Base;
 use crate::parts::cubic_curve::{CurrentEpoch, alpha_cubic, next_w_max};
+use crate::parts::limits::Limits;
 use crate::parts::recovery::Undoable;
-use crate::parts::start_up::SlowStart;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Signals, Span, Time, View, parameters};
@@ -12,7 +12,7 @@ use crate::{Info, Signals, Span, Time, View, parameters};
 parameters! {
     /// Parameters of [`Cubic`]: `cubic:NAME=VALUE,…`.
     pub struct Params {
-        @base Base = Base { slow_start: SlowStart::HyStart, ..Base::default() }, paper Base::arumaithurai();
+        @base Base = Base::with_hystart(), paper Limits::arumaithurai();
         /// Steepness C of the cubic.
         c: f64 = 0.4, in 0.001, 1000.0, unit "packets/s³", source "RFC 9438 §5.1";
         /// Multiplicative decrease factor: the window after congestion as a fraction of the one before.

@@ -3,6 +3,7 @@
 use crate::event::RttSample;
 use crate::parts::base::Base;
 use crate::parts::cubic_curve::{CurrentEpoch, alpha_cubic, next_w_max};
+use crate::parts::limits::Limits;
 use crate::parts::recovery::Undoable;
 use crate::parts::utilization::Utilization;
 use crate::parts::window::Window;
@@ -22,7 +23,7 @@ choice! {
 parameters! {
     /// Parameters of [`Cubic2005`]: `cubic-2005:NAME=VALUE,…`.
     pub struct Params {
-        @base Base, paper Base::sharma();
+        @base Base, paper Limits::sharma();
         /// Steepness C of the cubic.
         c: f64 = 0.4, in 0.001, 1000.0, unit "packets/s³", source "spec: sharma §6";
         /// Multiplicative decrease factor: the window after congestion as a fraction of the one before.

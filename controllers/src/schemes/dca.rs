@@ -8,6 +8,7 @@ use core::marker::PhantomData;
 use crate::event::RttSample;
 use crate::parts::base::Base;
 use crate::parts::base_delay::{self, BaseDelay, Sample};
+use crate::parts::limits::Limits;
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -16,7 +17,7 @@ use crate::{EventKind, Info, Parameters, Signals, Span, Time, View, parameters};
 parameters! {
     /// Parameters of [`DcaC`] and [`DcaS`].
     pub struct Params {
-        @base Base, paper Base { ssthresh: 200.0, max_window: 200.0, ..Base::cho() };
+        @base Base, paper Limits { ssthresh: 200.0, max_window: 200.0, ..Limits::cho() };
         @with path: base_delay::Settings, "How long the least RTT is believed.";
         /// Where between the least and the largest RTT a sample begins to be a sign of congestion.
         gamma: f64 = 0.5, in 0.0, 1.0, source "spec: cho §3.1";
@@ -154,7 +155,7 @@ impl Reach for Selfish {
 parameters! {
     /// Parameters of [`Dual`].
     pub struct DualParams {
-        @base Params, paper Params { base: Base { timeout_window: 1.0, ..Base::chan() }, path: base_delay::Settings::paper(), ..Params::default() };
+        @base Params, paper Params { base: Limits { timeout_window: 1.0, ..Limits::chan() }.into(), path: base_delay::Settings::paper(), ..Params::default() };
     }
 }
 
@@ -194,7 +195,7 @@ fn lower_larger_siblings<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
     let (params, now, own) = (settings(flow), flow.now, flow.cwnd);
     let others = (flow.group_size() - 1) as f64;
     for member in flow.siblings().filter(|member| member.cwnd > own) {
-        member.scale(member.cwnd - params.alpha * member.cwnd / others, params.base.min_window, now);
+        member.scale(member.cwnd - params.alpha * member.cwnd / others, params.base.limits.min_window, now);
     }
 }
 
@@ -204,7 +205,7 @@ fn yield_to_delay<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
     let Window { cwnd, ssthresh, .. } = *flow.window;
     if cwnd > ssthresh {
         let params = settings(flow);
-        flow.window.lower(&params.base, cwnd - params.alpha * cwnd);
+        flow.window.lower(&params.base.limits, cwnd - params.alpha * cwnd);
         flow.window.discard_undo();
         if R::FOLLOWS {
             flow.window.ssthresh = ssthresh.min(flow.cwnd);

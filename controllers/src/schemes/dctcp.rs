@@ -1,6 +1,7 @@
 #![doc = include_str!("dctcp.md")]
 
 use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::marks::MarkedFraction;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -19,7 +20,7 @@ choice! {
 parameters! {
     /// Parameters of [`Dctcp`]: `dctcp:NAME=VALUE,…`.
     pub struct Params {
-        @base Base, paper Base::arumaithurai();
+        @base Base, paper Limits::arumaithurai();
         /// Weight of the latest round trip in the fraction of marked packets (g).
         gain: f64 = 0.0625, in 0.001, 1.0, source "RFC 8257 §4.2; spec: arumaithurai §6.4";
         /// How packets say that they may be marked.
@@ -73,7 +74,7 @@ impl WindowScheme for Dctcp {
             return;
         }
         if let Some(before) = flow.state.cwnd_before_mark.take() {
-            flow.window.reduce_further(&flow.params.base, 0.5 * before);
+            flow.window.reduce_further(&flow.params.base.limits, 0.5 * before);
         }
     }
 
@@ -98,7 +99,7 @@ impl WindowScheme for Dctcp {
 
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
         if let Some(before) = flow.state.cwnd_before_mark.take().filter(|_| flow.answered()) {
-            flow.window.reduce_further(&flow.params.base, 0.5 * before);
+            flow.window.reduce_further(&flow.params.base.limits, 0.5 * before);
         }
         flow.state.fraction.clear(flow.now);
         0.5 * flow.cwnd

@@ -4,6 +4,7 @@ use crate::event::RttSample;
 use crate::parts::backstop::{self, Backstop};
 use crate::parts::base::Base;
 use crate::parts::base_delay::{self, BaseDelay, Sample};
+use crate::parts::limits::Limits;
 use crate::parts::recovery::Reduction;
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
@@ -26,8 +27,8 @@ choice! {
 parameters! {
     /// Parameters of [`Fast`]: `fast:NAME=VALUE,…`.
     pub struct Params {
-        @base Base = Base { ssthresh: LEAST, ..Base::default() },
-            paper Base { ssthresh: LEAST, min_window: LEAST, timeout_window: LEAST, ..Base::sharma() };
+        @base Base = Limits { ssthresh: LEAST, ..Limits::default() },
+            paper Limits { ssthresh: LEAST, min_window: LEAST, timeout_window: LEAST, ..Limits::sharma() };
         @with bound: backstop::Settings, "What losses bound the window to.";
         @with path: base_delay::Settings, "How long the base RTT is believed.";
         /// Which published form of FAST it follows.

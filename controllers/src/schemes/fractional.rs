@@ -5,6 +5,7 @@ use core::fmt::Debug;
 use core::marker::PhantomData;
 
 use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Signals, View, parameters};
@@ -12,7 +13,7 @@ use crate::{Info, Signals, View, parameters};
 parameters! {
     /// Parameters of [`Fractional`] and [`Combined`].
     pub struct Params {
-        @base Base, paper Base::cho();
+        @base Base, paper Limits::cho();
     }
 }
 

@@ -1,7 +1,9 @@
 #![doc = include_str!("h_tcp.md")]
 
 use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::recovery::Undoable;
+use crate::parts::start_up;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{EventKind, Info, Path, Signals, Span, Time, View, parameters};
@@ -10,7 +12,10 @@ parameters! {
     /// Parameters of [`HTcp`]: `h-tcp:NAME=VALUE,…`.
     pub struct Params {
         // The document's platform starts it above its threshold: no slow start.
-        @base Base, paper Base { ssthresh: 1.0, first_halving: true, ..Base::sharma() };
+        @base Base, paper Base {
+            limits: Limits { ssthresh: 1.0, ..Limits::sharma() },
+            start_up: start_up::Params { first_halving: true, ..Default::default() },
+        };
         /// How long after a congestion event the increase stays that of Reno.
         delta_l: f64 = 1.0, in 0.0, 1000.0, unit "s", source "spec: sharma §8 T-12";
         /// Longest time beyond it that counts.
@@ -201,7 +206,7 @@ impl WindowScheme for HTcp {
         let (params, now, state) = (flow.params, flow.now, &mut *flow.state);
         let variables = state.variables.save();
         let min = state.rtt_min.unwrap_or(variables.rtt_max);
-        variables.beta = if flow.window.halves_first(&params.base) {
+        variables.beta = if params.base.start_up.halves_first(flow.window) {
             // The platform's own halving: nothing is learnt from it.
             0.5
         } else {

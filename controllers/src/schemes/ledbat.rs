@@ -4,6 +4,7 @@ use crate::event::{PacketsAcked, PacketsLost, RttSample};
 use crate::param::Range;
 use crate::parts::base::Base;
 use crate::parts::delay_signal::DelaySignal;
+use crate::parts::limits::Limits;
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
 use crate::parts::recovery::Reduction;
 use crate::parts::splitmix::SplitMix64;
@@ -30,8 +31,8 @@ choice! {
 parameters! {
     /// Parameters of [`Ledbat`]: `ledbat:NAME=VALUE,…`.
     pub struct Params {
-        @base Base = Base { iw: 2.0, ssthresh: NO_SLOW_START, ..Base::default() },
-            paper Base { ssthresh: NO_SLOW_START, min_window: 1.0, ..Base::arumaithurai() };
+        @base Base = Limits { iw: 2.0, ssthresh: NO_SLOW_START, ..Limits::default() },
+            paper Limits { ssthresh: NO_SLOW_START, min_window: 1.0, ..Limits::arumaithurai() };
         @limit Params::limit;
         /// Which published form of LEDBAT it follows.
         variant: Variant = Variant::Rfc6817, paper Variant::Draft, source "spec: arumaithurai §5.2, §5.3, A24";
@@ -168,7 +169,7 @@ impl State {
     fn count_down(&mut self, params: &Params, window: &mut Window, credit: f64) {
         self.cnt += credit;
         if self.cnt < 0.0 {
-            window.lower(&params.base, window.cwnd - 1.0);
+            window.lower(&params.base.limits, window.cwnd - 1.0);
             self.cnt = (window.cwnd - 1.0).max(0.0);
         }
     }
@@ -246,13 +247,13 @@ impl WindowScheme for Ledbat {
             if params.variant == Variant::Ns2 {
                 state.count_down(params, window, credit);
             } else {
-                window.lower(&params.base, window.cwnd + params.gain * credit / window.cwnd);
+                window.lower(&params.base.limits, window.cwnd + params.gain * credit / window.cwnd);
             }
             if window.in_slow_start() {
                 window.ssthresh = window.cwnd.max(NO_SLOW_START);
             }
         }
-        window.lower(&params.base, state.max_allowed_cwnd);
+        window.lower(&params.base.limits, state.max_allowed_cwnd);
         if window.cwnd < before {
             window.discard_undo();
         }

@@ -3,6 +3,7 @@
 use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base::Base;
 use crate::parts::base_delay::{self, BaseDelay, Sample};
+use crate::parts::limits::Limits;
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
 use crate::parts::recovery::Reduction;
 use crate::parts::vegas::signed;
@@ -16,7 +17,7 @@ const SLOW: f64 = 2.0;
 parameters! {
     /// Parameters of [`LedbatPlusPlus`]: `ledbat++:NAME=VALUE,…`.
     pub struct Params {
-        @base Base = Base { iw: SLOW, ..Base::default() }, paper Base { iw: SLOW, ..Base::default() };
+        @base Base = Limits { iw: SLOW, ..Limits::default() }, paper Limits { iw: SLOW, ..Limits::default() };
         @with path: base_delay::Settings, "How long the base delay is believed.";
         /// Queueing delay to keep.
         target: f64 = 60.0, in 1.0, 1000.0, unit "ms", source "draft-irtf-iccrg-ledbat-plus-plus-01 §4.5";
@@ -104,7 +105,7 @@ impl Cycle {
             Cycle::InitialSlowStart if !window.in_slow_start() => Cycle::Steady(now + pause),
             Cycle::Steady(next) if now >= next => {
                 window.ssthresh = window.cwnd.max(SLOW);
-                window.lower(&params.base, SLOW);
+                window.lower(&params.base.limits, SLOW);
                 window.discard_undo();
                 Cycle::Slowdown(now, now + pause)
             }
@@ -177,7 +178,7 @@ impl State {
         };
         if self.change < 0.0 {
             let windows = acked.bytes as f64 / window.mtu / window.cwnd;
-            window.lower(&params.base, window.cwnd + self.change * windows.min(1.0));
+            window.lower(&params.base.limits, window.cwnd + self.change * windows.min(1.0));
             window.ssthresh = window.ssthresh.min(window.cwnd).max(SLOW);
             window.discard_undo();
         }

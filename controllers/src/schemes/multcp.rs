@@ -1,6 +1,7 @@
 #![doc = include_str!("multcp.md")]
 
 use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Path, parameters};
@@ -8,7 +9,7 @@ use crate::{Info, Path, parameters};
 parameters! {
     /// Parameters of [`MulTcp`]: `multcp:NAME=VALUE,…`.
     pub struct Params {
-        @base Base, paper Base::cho();
+        @base Base, paper Limits::cho();
         /// How many standard flows it stands for; need not be whole.
         n: f64 = 4.0, in 1.0, 1_000_000.0, unit "flows", source "Crowcroft and Oechslin 1998; spec: cho §5, §9";
         /// Packets that one acknowledged in slow start adds until the window is what `n` flows would have.
@@ -47,7 +48,7 @@ impl WindowScheme for MulTcp {
     type Group = ();
 
     fn start(params: &Params, path: &Path) -> State {
-        let initial = Window::start(&params.base, path).cwnd;
+        let initial = Window::start(&params.base.limits, path).cwnd;
         State { quick_until: caught_up(params.n, params.slow_start_gain, initial) }
     }
 

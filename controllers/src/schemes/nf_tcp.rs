@@ -4,6 +4,7 @@ use crate::parts::base::Base;
 use crate::parts::compose::{Composed, Measured, NoEstimate, PathParams, Scheme};
 use crate::parts::early::EarlyEcn;
 use crate::parts::guided::{AimdB, DecreaseFactor, Guided};
+use crate::parts::limits::Limits;
 use crate::parts::proecn::ProEcn;
 use crate::parts::window_controller::WindowController;
 use crate::parts::{early, guided, proecn};
@@ -73,7 +74,7 @@ impl Scheme for NfTcpScheme {
 parameters! {
     /// Parameters of NF-TCP′'s flow control, AIMD(1, b). With `b` one half it is Reno to the bit.
     pub struct PrimeFlowParams {
-        @base Base, paper Base::arumaithurai();
+        @base Base, paper Limits::arumaithurai();
         /// Decrease factor: fraction of the window given up on congestion.
         b: f64 = 0.5, in 0.0, 0.99, source "spec: arumaithurai §3.8, A48";
     }

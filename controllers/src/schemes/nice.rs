@@ -1,11 +1,11 @@
 #![doc = include_str!("nice.md")]
 
 use crate::parts::backstop;
-use crate::parts::base::Base;
 use crate::parts::base_delay::{self, BaseDelay};
+use crate::parts::limits::Limits;
 use crate::parts::vegas::{
-    self, ByOne, Common, Delays, DeltaWindow, Every, Frame, Limits, RoundMeasurement, RoundTrip, RoundTripMemory,
-    Scheme, Source, State, Step, StepRule, VegasBased,
+    self, ByOne, Common, Delays, DeltaWindow, Every, Frame, RoundMeasurement, RoundTrip, RoundTripMemory, Scheme,
+    Source, State, Step, StepRule, VegasBased,
 };
 use crate::{Decision, Info, Signals, Span, parameters};
 
@@ -20,7 +20,7 @@ parameters! {
     pub struct Params {
         @base Common = Common { first_loss: 0.5, ..Common::default() },
             paper Common {
-                base: Limits(Base::arumaithurai()),
+                base: Limits::arumaithurai(),
                 bound: backstop::Settings::paper(),
                 path: base_delay::Settings::paper(),
                 first_loss: 0.5,

@@ -3,6 +3,7 @@
 use crate::event::RttSample;
 use crate::parts::base::Base;
 use crate::parts::high_speed::{Increase, Response};
+use crate::parts::limits::Limits;
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::vegas::{Delays, backlog};
 use crate::parts::window::Window;
@@ -12,7 +13,7 @@ use crate::{Info, Signals, Span, View, parameters};
 parameters! {
     /// Parameters of [`TcpAfrica`]: `tcp-africa:NAME=VALUE,…`.
     pub struct Params {
-        @base Base, paper Base::cho();
+        @base Base, paper Limits::cho();
         @with response: Response, "HighSpeed TCP's functions.";
         /// Packets of its own in the queue up to which it grows fast (α).
         alpha: f64 = 1.641, in 0.0, f64::INFINITY, unit "packets", source "King, Baraniuk and Riedi 2005; spec: cho §9";

@@ -1,6 +1,7 @@
 #![doc = include_str!("tcp_k.md")]
 
 use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::parallel::Weight;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -9,7 +10,7 @@ use crate::{Info, View, parameters};
 parameters! {
     /// Parameters of [`TcpK`]: `tcp-k:NAME=VALUE,…`.
     pub struct Params {
-        @base Base, paper Base::cho();
+        @base Base, paper Limits::cho();
         /// Weight: how many standard flows it stands for.
         k: u32 = 4, in 1, 1_000_000, unit "flows", source "spec: cho §5, §14.4 CH4-C";
         /// Most packets that one acknowledged in slow start may add; inf is no limit.

@@ -3,6 +3,7 @@
 use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base::Base;
 use crate::parts::delay_signal::DelaySignal;
+use crate::parts::limits::Limits;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Signals, Span, Time, View, choice, parameters};
@@ -21,7 +22,7 @@ choice! {
 parameters! {
     /// Parameters of [`TcpLp`]: `tcp-lp:NAME=VALUE,…`.
     pub struct Params {
-        @base Base, paper Base { min_window: 1.0, ..Base::arumaithurai() };
+        @base Base, paper Limits { min_window: 1.0, ..Limits::arumaithurai() };
         /// Which published form of TCP-LP it follows.
         variant: Variant = Variant::Linux, source "spec: arumaithurai §5.4";
         /// How far into the range of delays the smoothed one has to be for congestion.
@@ -94,7 +95,7 @@ impl State {
             self.range.relearn();
         }
         let to = if self.is_inferring(params, now) { 1.0 } else { libm::floor(0.5 * window.cwnd) };
-        window.lower(&params.base, to);
+        window.lower(&params.base.limits, to);
         if params.exit_slow_start {
             window.ssthresh = window.ssthresh.min(window.cwnd.max(2.0));
         }

@@ -2,6 +2,7 @@
 
 use crate::event::RttSample;
 use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::parallel::{self, Weight};
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::window::Window;
@@ -11,7 +12,7 @@ use crate::{Info, Signals, View, parameters};
 parameters! {
     /// Parameters of [`TcpP`]: `tcp-p:NAME=VALUE,…`.
     pub struct Params {
-        @base Base, paper Base::cho();
+        @base Base, paper Limits::cho();
         /// Weight of a new group: how many standard flows it stands for.
         k: u32 = 1, in 1, 1_000_000, unit "flows", source "spec: cho §4.1";
         /// Most packets that one acknowledged in slow start may add; inf is no limit.

@@ -4,6 +4,7 @@ use crate::event::RttSample;
 use crate::parts::ack_rate::AckRate;
 use crate::parts::base::Base;
 use crate::parts::base_delay::{self, BaseDelay, Sample};
+use crate::parts::limits::Limits;
 use crate::parts::recovery::Reduction;
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
@@ -16,7 +17,7 @@ const LEAST: f64 = 2.0;
 parameters! {
     /// Parameters of [`Westwood`]: `westwood:NAME=VALUE,…`.
     pub struct Params {
-        @base Base, paper Base::arumaithurai();
+        @base Base, paper Limits::arumaithurai();
         @with path: base_delay::Settings, "How long the least RTT is believed.";
         /// Whether a response leaves a window as it is that is below what the path delivers. Linux' module raises it.
         never_rises: bool = true, source "choice";

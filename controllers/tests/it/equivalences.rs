@@ -7,9 +7,10 @@ use std::ops::Range;
 use crate::flows::Flows;
 use crate::sender::Sender;
 use windlass_controllers::event::{OneWay, Queueing, RttSample};
-use windlass_controllers::parts::base::{Base, Growth};
+use windlass_controllers::parts::base::Base;
 use windlass_controllers::parts::base_delay;
 use windlass_controllers::parts::competition::{Detector, Settings};
+use windlass_controllers::parts::limits::{Growth, Limits};
 use windlass_controllers::parts::vegas;
 use windlass_controllers::parts::window_controller::{State, WindowController};
 use windlass_controllers::schemes::cm::{self, Cm};
@@ -58,8 +59,8 @@ fn events(seed: u64) -> Range<u64> {
 
 /// Every way windows start, grow and floor.
 fn bases() -> [Base; 5] {
-    let packets = Base { growth: Growth::Packets, ..Base::default() };
-    [Base::default(), Base::cho(), packets, Base::sharma_limited(), Base::arumaithurai()]
+    let packets = Limits { growth: Growth::Packets, ..Limits::default() };
+    [Base::default(), Limits::cho().into(), packets.into(), Base::sharma_limited(), Limits::arumaithurai().into()]
 }
 
 fn case(seed: u64) -> (Sender, Base) {
@@ -240,7 +241,8 @@ fn a_congestion_manager_of_one_is_reno() {
 fn tcp_africa_without_a_limit_to_its_queue_is_highspeed() {
     for seed in seeds() {
         let (sender, base) = case(seed);
-        let base = Base { iw: 10.0 + (seed % 7) as f64 * 100.0, ssthresh: 50.0, ..base };
+        let base =
+            Base { limits: Limits { iw: 10.0 + (seed % 7) as f64 * 100.0, ssthresh: 50.0, ..base.limits }, ..base };
         let africa = tcp_africa::Params { base, alpha: f64::INFINITY, ..Default::default() };
         same::<TcpAfrica, HighSpeed, _, _>(seed, 1, sender, africa, highspeed::Params { base, ..Default::default() });
     }
@@ -251,7 +253,7 @@ fn tcp_africa_without_a_limit_to_its_queue_is_highspeed() {
 fn tcp_africa_with_a_small_window_is_reno() {
     for seed in seeds() {
         let (sender, base) = case(seed);
-        let base = Base { max_window: 38.0, ..base };
+        let base = Base { limits: Limits { max_window: 38.0, ..base.limits }, ..base };
         let africa = tcp_africa::Params { base, alpha: (seed % 3) as f64, ..Default::default() };
         same::<TcpAfrica, Reno, _, _>(seed, 1, sender, africa, reno::Params { base });
     }
@@ -273,7 +275,7 @@ fn dual_that_never_yields_to_delay_is_reno() {
 fn parallel_high_speed_flows_are_mutually_unaware() {
     for seed in seeds() {
         let (mut sender, base) = case(seed);
-        let base = Base { ssthresh: 60.0, ..base };
+        let base = Base { limits: Limits { ssthresh: 60.0, ..base.limits }, ..base };
         let engine = || Static::<HighSpeed>(highspeed::Params { base, ..Default::default() });
         let mut together = Flows::new(engine());
         let mut alone: Vec<_> = (0..5).map(|_| Flows::new(engine())).collect();

@@ -99,7 +99,7 @@ fn an_initial_window_of_the_user_s_own_is_limited_alike() {
 #[test]
 fn an_initial_window_in_bytes_has_its_packets() {
     for (bytes, mtu) in [(12_000, 1200), (14_720, 1500), (17_944, 8972), (9000, 9000), (32_384, 1472), (90_000, 9000)] {
-        let iw = windlass_controllers::parts::base::iw_of(bytes, mtu);
+        let iw = windlass_controllers::parts::limits::iw_of(bytes, mtu);
         assert_eq!(Flow::new(&format!("reno:iw={iw}"), mtu).decision().cwnd, bytes, "{iw}");
     }
 }

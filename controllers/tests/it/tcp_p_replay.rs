@@ -3,7 +3,8 @@
 
 use crate::flows::Flows;
 use crate::sender::Sender;
-use windlass_controllers::parts::base::{Base, Growth};
+use windlass_controllers::parts::base::Base;
+use windlass_controllers::parts::limits::{Growth, Limits};
 use windlass_controllers::parts::window_controller::WindowController;
 use windlass_controllers::schemes::tcp_p::{self, Params};
 use windlass_controllers::{Event, EventKind, Path, Static, Time};
@@ -32,10 +33,10 @@ struct Group {
 
 impl Group {
     fn join(&mut self, path: &Path) {
-        let base = &self.params.base;
+        let limits = &self.params.base.limits;
         self.flows.push(Flow {
-            cwnd: base.iw,
-            ssthresh: base.ssthresh,
+            cwnd: limits.iw,
+            ssthresh: limits.ssthresh,
             recovery_start: None,
             in_recovery: false,
             srtt: None,
@@ -65,7 +66,7 @@ impl Group {
                 if acked.app_limited || flow.in_recovery || acked.fresh_bytes == 0 {
                     return;
                 }
-                let u = match self.params.base.growth {
+                let u = match self.params.base.limits.growth {
                     Growth::Acks => 1.0,
                     _ => acked.fresh_bytes as f64 / flow.mtu,
                 };
@@ -147,7 +148,7 @@ impl Group {
     }
 
     fn timeout(&mut self, i: usize, now: Time, sent_at: Time) {
-        let again = self.params.base.timeout_reduces_again;
+        let again = self.params.base.limits.timeout_reduces_again;
         let answered = !again && self.flows[i].recovery_start.is_some_and(|start| sent_at <= start);
         if !self.flows[i].in_recovery && !answered && !self.guarded(i, now) {
             self.scale_others(i, now);
@@ -156,7 +157,7 @@ impl Group {
         if !answered {
             flow.ssthresh = (flow.cwnd / 2.0).max(2.0);
         }
-        flow.cwnd = self.params.base.timeout_window;
+        flow.cwnd = self.params.base.limits.timeout_window;
         flow.recovery_start = None;
         flow.in_recovery = false;
     }
@@ -178,7 +179,7 @@ fn whole_group_replay() {
     let (mut guarded, mut cut) = (0, 0);
     let cases = crate::cases::wanted(10_000);
     for seed in 0..u64::from(cases) {
-        let base = if seed % 2 == 0 { Base::default() } else { Base::cho() };
+        let base = if seed % 2 == 0 { Base::default() } else { Limits::cho().into() };
         let slow_start_cap = if seed % 3 == 0 { f64::INFINITY } else { 1.0 };
         let params = Params { base, k: 1 + (seed % 5) as u32, slow_start_cap, linux_counters: false };
         let mut sender = Sender::new(seed, false);

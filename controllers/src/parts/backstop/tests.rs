@@ -8,7 +8,7 @@ const RTT: u64 = 100;
 /// A window with its backstop, driven round trip by round trip.
 struct Bounded {
     settings: Settings,
-    base: Base,
+    limits: Limits,
     window: Window,
     backstop: Backstop,
     now: u64,
@@ -16,8 +16,8 @@ struct Bounded {
 
 impl Bounded {
     fn new(cwnd: f64) -> Bounded {
-        let (settings, base) = (Settings::default(), Base::default());
-        let mut bounded = Bounded { settings, base, window: window(cwnd), backstop: Backstop::default(), now: RTT };
+        let (settings, limits) = (Settings::default(), Limits::default());
+        let mut bounded = Bounded { settings, limits, window: window(cwnd), backstop: Backstop::default(), now: RTT };
         bounded.round(1, 0);
         bounded
     }
@@ -28,10 +28,10 @@ impl Bounded {
             self.window.on_spurious_loss(spurious);
         }
         if let EventKind::MtuUpdated(mtu) = kind {
-            self.window.resize(&self.base, mtu);
+            self.window.resize(&self.limits, mtu);
         }
-        let lowered = self.backstop.on_event(&self.settings, &self.base, &mut self.window, &event);
-        self.backstop.hold(&self.base, &mut self.window);
+        let lowered = self.backstop.on_event(&self.settings, &self.limits, &mut self.window, &event);
+        self.backstop.hold(&self.limits, &mut self.window);
         lowered
     }
 
@@ -68,7 +68,7 @@ fn of_a_flight_of_which_less_than_half_arrives_that_much_is_left() {
     assert_eq!(flow.window.cwnd, 80.0);
     let mut flow = Bounded::new(1000.0);
     assert!(flow.round(1, 999));
-    assert_eq!(flow.window.cwnd, flow.base.min_window);
+    assert_eq!(flow.window.cwnd, flow.limits.min_window);
 }
 
 /// Losses just below the share never act, whatever the window.

@@ -23,7 +23,7 @@ fn feed(base: &mut BaseDelay, settings: &Settings, from: f64, until: f64, delay:
 
 fn cwnd(base: &BaseDelay) -> u64 {
     let mut decision = Decision::new(100_000);
-    base.hold(&Base::default(), 1000.0, &mut decision);
+    base.hold(&Limits::default(), 1000.0, &mut decision);
     decision.cwnd
 }
 
@@ -58,9 +58,9 @@ fn half_of_the_path_is_unused_while_the_flow_looks() {
     assert!((0.19..=0.25).contains(&held), "two round trips: {held}");
     let mut small = Decision::new(1500);
     base.stage = Stage::Drained;
-    base.hold(&Base::default(), 1000.0, &mut small);
+    base.hold(&Limits::default(), 1000.0, &mut small);
     assert_eq!(small.cwnd, 1500, "no window below the smallest is lowered");
-    base.hold(&Base { min_window: 1.0, ..Base::default() }, 1000.0, &mut small);
+    base.hold(&Limits { min_window: 1.0, ..Limits::default() }.into(), 1000.0, &mut small);
     assert_eq!(small.cwnd, 1000, "which is a parameter");
 }
 

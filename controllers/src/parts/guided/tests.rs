@@ -256,8 +256,8 @@ proptest! {
                 Act::Timeout => {
                     let lost = lost(bench.now);
                     let now = bench.report(EventKind::PersistentCongestion(lost), Signal::TimedOut, None);
-                    prop_assert_eq!(now, params.base.timeout_window);
-                    let answered = !params.base.timeout_reduces_again && !before.window.recovery.accepts(lost.newest_sent_at);
+                    prop_assert_eq!(now, params.base.limits.timeout_window);
+                    let answered = !params.base.limits.timeout_reduces_again && !before.window.recovery.accepts(lost.newest_sent_at);
                     let ssthresh = if answered { before.window.ssthresh } else { (1.0 - params.b) * was };
                     prop_assert_eq!(bench.state.window.ssthresh, ssthresh.max(2.0));
                     timed_out = true;
@@ -267,7 +267,7 @@ proptest! {
                     prop_assert_eq!(bench.state.window.cwnd, was, "an estimate alone moves no window");
                 }
             }
-            let floor = if timed_out { params.base.timeout_window } else { params.base.min_window };
+            let floor = if timed_out { params.base.limits.timeout_window } else { params.base.limits.min_window };
             prop_assert!(bench.state.window.cwnd.is_finite() && bench.state.window.cwnd >= floor.min(cwnd), "I1");
         }
     }

@@ -2,39 +2,9 @@
 
 use super::{GrowthGate, LossArith, Rounding};
 use crate::param::{Param, ParamError, Parameters};
-use crate::parts::base::Base;
+use crate::parts::limits::Limits;
 use crate::parts::{backstop, base_delay};
 use crate::{choice, parameters};
-
-/// Start-up and limits, without what a slow start that listens to delay has no use for:
-/// `lss`, HyStart++ and `first_halving`. An idle flow keeps its window (`spec: chan §1.7`) unless
-/// `idle_restart` says otherwise.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Limits(pub Base);
-
-impl Limits {
-    const UNUSED: [&str; 4] = ["lss", "first_halving", "slow_start", "hystart_l"];
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits(Base { idle_restart: false, ..Base::default() })
-    }
-}
-
-impl Parameters for Limits {
-    fn paper() -> Self {
-        Limits(Base::chan())
-    }
-
-    fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
-        set_but(&Limits::UNUSED, &mut self.0, name, value)
-    }
-
-    fn describe(&self, visit: &mut dyn FnMut(&Param)) {
-        describe_but(&Limits::UNUSED, &self.0, visit);
-    }
-}
 
 /// Sets the parameter called `name` of `set`, unless it is one of `unused`.
 fn set_but<P: Parameters>(unused: &[&str], set: &mut P, name: &str, value: &str) -> Result<(), ParamError> {
@@ -64,7 +34,9 @@ parameters! {
     /// What every Vegas scheme shares: the constants of the document and the knobs in
     /// which its simulations and a QUIC stack differ.
     pub struct Common {
-        @base Limits, paper Limits::paper();
+        // Slow start listens to delay: none of `start_up` has a place in it. An idle flow keeps its window
+        // (`spec: chan §1.7`) unless `idle_restart` says otherwise.
+        @base Limits = Limits { idle_restart: false, ..Limits::default() }, paper Limits::chan();
         @with bound: backstop::Settings, "What losses bound the window to.";
         @with path: base_delay::Settings, "How long the base RTT is believed.";
         /// Backlog below which the window grows; not above `beta`.
@@ -99,15 +71,6 @@ parameters! {
 impl AsRef<Common> for Common {
     fn as_ref(&self) -> &Common {
         self
-    }
-}
-
-impl Common {
-    /// Start-up and limits.
-    #[must_use]
-    #[inline]
-    pub fn limits(&self) -> &Base {
-        &self.base.0
     }
 }
 

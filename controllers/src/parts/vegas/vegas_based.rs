@@ -17,7 +17,7 @@ impl<S: Scheme> VegasBased<S> {
     /// `spec: chan §1.4 T2`: decide, grow, and only then take the samples in.
     #[inline]
     fn acknowledged(params: &S::Params, state: &mut StateOf<S>, now: Time, acked: &PacketsAcked) {
-        let packets = state.window.acked_packets(params.as_ref().limits(), acked);
+        let packets = state.window.acked_packets(&params.as_ref().base, acked);
         if state.round.ends(acked.newest_sent_at) {
             Self::decide_round(params, state);
             state.round.begin(now);
@@ -108,7 +108,7 @@ impl<S: Scheme> VegasBased<S> {
         }
         if delta > common.gamma {
             let to = state.window.cwnd * common.exit_factor;
-            state.window.lower(common.limits(), to);
+            state.window.lower(&common.base, to);
             state.window.ssthresh = 2.0;
             state.step = S::Step::unlearned(state.step);
         } else {
@@ -129,9 +129,9 @@ impl<S: Scheme> VegasBased<S> {
         match S::Step::step(params, &mut state.step, round) {
             Step::Hold => {}
             Step::Grow(packets) => state.incr = (packets / cwnd).min(1.0),
-            Step::Raise(packets) if state.round.was_filled() => state.window.grow(params.as_ref().limits(), packets),
+            Step::Raise(packets) if state.round.was_filled() => state.window.grow(&params.as_ref().base, packets),
             Step::Raise(_) => {}
-            Step::Shrink(packets) => state.window.lower(params.as_ref().limits(), cwnd - packets),
+            Step::Shrink(packets) => state.window.lower(&params.as_ref().base, cwnd - packets),
         }
     }
 
@@ -150,7 +150,7 @@ impl<S: Scheme> VegasBased<S> {
         } else {
             packets
         };
-        window.grow(common.limits(), state.incr * packets);
+        window.grow(&common.base, state.incr * packets);
     }
 
     fn hold(state: &mut StateOf<S>) {
@@ -189,13 +189,13 @@ impl<S: Scheme> VegasBased<S> {
         let cwnd = common.loss_arith.reduced(common, state.window.cwnd, transmissions);
         state.saved = state.step;
         Self::unlearn(state);
-        state.window.reduce(common.limits(), now, Reduction { cwnd, ssthresh: 2.0 });
+        state.window.reduce(&common.base, now, Reduction { cwnd, ssthresh: 2.0 });
     }
 
     /// `spec: chan §3.7 L5, Q2`. The reduction counts as one for what was sent before it.
     fn timeout(params: &S::Params, state: &mut StateOf<S>, now: Time) {
         Self::unlearn(state);
-        state.window.start_over(params.as_ref().limits(), 0.5 * state.window.cwnd);
+        state.window.start_over(&params.as_ref().base, 0.5 * state.window.cwnd);
         state.window.recovery.begin(now);
         state.window.recovery.close();
     }
@@ -209,7 +209,7 @@ impl<S: Scheme> VegasBased<S> {
 
     /// `spec: chan §1.7`: a new round, nothing kept but window and BaseRTT.
     fn idle(params: &S::Params, state: &mut StateOf<S>, now: Time, idle: &IdleRestart) {
-        state.window.idle(params.as_ref().limits(), idle);
+        state.window.idle(&params.as_ref().base, idle);
         if idle.is_long() {
             Self::unlearn(state);
             state.sampled = None;
@@ -241,7 +241,7 @@ impl<S: Scheme> VegasBased<S> {
     /// The round's growth stays as many packets as it was to be; a packet is another now.
     fn resize(params: &S::Params, state: &mut StateOf<S>, mtu: u32) {
         let before = state.window.mtu;
-        state.window.resize(params.as_ref().limits(), mtu);
+        state.window.resize(&params.as_ref().base, mtu);
         if !state.doubling {
             state.incr = (state.incr * (state.window.mtu / before)).min(1.0);
         }
@@ -263,7 +263,7 @@ impl<S: Scheme> Controller for VegasBased<S> {
 
     fn start(params: &S::Params, path: &Path) -> StateOf<S> {
         State {
-            window: Window::start(params.as_ref().limits(), path),
+            window: Window::start(&params.as_ref().base, path),
             round: Round::default(),
             incr: 0.0,
             doubling: false,
@@ -281,21 +281,21 @@ impl<S: Scheme> Controller for VegasBased<S> {
     #[inline]
     fn step(params: &S::Params, state: &mut StateOf<S>, _: Table<'_, ()>, event: &Event) {
         let common = params.as_ref();
-        if state.backstop.on_event(&common.bound, common.limits(), &mut state.window, event) {
+        if state.backstop.on_event(&common.bound, &common.base, &mut state.window, event) {
             Self::unlearn(state);
         }
         match &event.kind {
             EventKind::PacketsAcked(acked) => Self::acknowledged(params, state, event.now, acked),
             _ => Self::turn(params, state, event),
         }
-        state.backstop.hold(common.limits(), &mut state.window);
+        state.backstop.hold(&common.base, &mut state.window);
     }
 
     #[inline]
     fn decide(params: &S::Params, state: &StateOf<S>, _: View<'_, ()>) -> Decision {
         let mut decision = Decision { ecn: S::ECN, ..state.window.decision() };
         if let Some(base) = S::Source::base(&state.source) {
-            base.hold(params.as_ref().limits(), state.window.mtu, &mut decision);
+            base.hold(&params.as_ref().base, state.window.mtu, &mut decision);
         }
         S::finish(params, state, &mut decision);
         decision

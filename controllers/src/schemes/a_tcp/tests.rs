@@ -159,7 +159,7 @@ fn losses_without_a_queue_halve_and_climb() {
 fn parameters_of_the_detector_are_the_schemes_own() {
     let algorithm = crate::Algorithm::read("a-tcp:k_max=7,margin=0.2,iw=4,slow_start_cap=3").unwrap();
     let crate::Algorithm::ATcp(params) = algorithm else { panic!() };
-    assert_eq!((params.detector.k_max, params.detector.margin, params.base.iw), (7, 0.2, 4.0));
+    assert_eq!((params.detector.k_max, params.detector.margin, params.base.limits.iw), (7, 0.2, 4.0));
     assert_eq!(std::format!("{algorithm}"), "a-tcp:iw=4,margin=0.2,k_max=7,slow_start_cap=3");
     assert!(crate::Algorithm::read("a-tcp:margin=2").is_err());
     assert!(!Params::paper().detector.freeze_app_limited);

@@ -2,7 +2,7 @@
 //! bound that is not set.
 
 use super::Params;
-use crate::parts::base::initial_window;
+use crate::parts::limits::initial_window;
 use crate::parts::recovery::RecoveryPeriod;
 use crate::parts::splitmix::SplitMix64;
 use crate::parts::windowed::WindowedMax;

@@ -54,7 +54,7 @@ fn profiles_are_those_of_the_document() {
     assert_eq!((quic.form, quic.beta), (Form::Midpoint, 0.875));
     for params in [paper, quic] {
         assert_eq!((params.smax, params.smin, params.low_window, params.fast_convergence), (32.0, 0.01, 14.0, true));
-        assert!(!params.base.first_halving && params.base.lss == 0.0, "spec: sharma §1.6, §1.7");
+        assert!(!params.base.start_up.first_halving && params.base.start_up.lss == 0.0, "spec: sharma §1.6, §1.7");
     }
 }
 
@@ -147,7 +147,7 @@ fn before_the_first_loss_it_grows_exponentially() {
 fn a_timeout_resets_the_search() {
     for params in [Params::paper(), Params::default()] {
         let flow = at(&params, state(&params, 1000.0, 1100.0), 5, EventKind::PersistentCongestion(lost(Time(4))));
-        assert_eq!((flow.window.cwnd, flow.window.ssthresh), (params.base.timeout_window, 500.0));
+        assert_eq!((flow.window.cwnd, flow.window.ssthresh), (params.base.limits.timeout_window, 500.0));
         assert_eq!((flow.scheme.maximum.current, flow.scheme.step), (Maximum::default(), None));
     }
 }
@@ -240,7 +240,7 @@ fn an_unfounded_response_leaves_no_trace() {
 #[test]
 fn the_mean_window_follows_the_response_function() {
     // So large that the round trips around the maximum hardly show.
-    let base = Base { max_window: 1e6, ..Base::default() };
+    let base = Limits { max_window: 1e6, ..Limits::default() }.into();
     let params = Params { base, divisor: 2.0, ..Params::paper() };
     let (mut flow, mut now, mut mean) = (state(&params, 130_000.0, 140_000.0), 10, 0.0);
     let packets = 1e8;
@@ -288,7 +288,7 @@ proptest! {
         let flow = state(&params, w, max);
         prop_assert!((params.smin..=(params.preloss_gain * w).max(32.0)).contains(&growth(&params, &flow)));
         let flow = lose(&params, flow, 5);
-        prop_assert_eq!(flow.window.cwnd, (params.beta * w).max(params.base.min_window));
+        prop_assert_eq!(flow.window.cwnd, (params.beta * w).max(params.base.limits.min_window));
         prop_assert!(flow.scheme.maximum.current.last_max <= w && flow.scheme.maximum.current.last_max >= flow.window.cwnd.min(w));
     }
 

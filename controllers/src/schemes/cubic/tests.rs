@@ -440,7 +440,7 @@ proptest! {
     fn a_pause_only_shifts_the_trajectory(
         w in 20.0..2000.0f64, before in 0..3000u64, pause in 1..10_000u64, after in 1..1000u64, idle: bool,
     ) {
-        let params = Params { base: Base { idle_restart: false, ..Base::default() }, ..Params::default() };
+        let params = Params { base: Limits { idle_restart: false, ..Limits::default() }.into(), ..Params::default() };
         let flow = lose(&params, state(&params, w, 10.0), 1000);
         let begin = ack(&params, flow, 2000);
         let here = ack(&params, begin, 2000 + before);

@@ -61,11 +61,14 @@ fn after_loss(params: &Params) -> State {
 #[test]
 fn profiles_are_those_of_the_document() {
     let paper = Params::paper();
-    assert_eq!((paper.base.iw, paper.base.ssthresh, paper.base.max_window), (2.0, 100.0, 67_000.0));
-    assert!(!paper.base.first_halving && paper.base.lss == 0.0, "spec: sharma §1.6, §1.7");
+    assert_eq!(
+        (paper.base.limits.iw, paper.base.limits.ssthresh, paper.base.limits.max_window),
+        (2.0, 100.0, 67_000.0)
+    );
+    assert!(!paper.base.start_up.first_halving && paper.base.start_up.lss == 0.0, "spec: sharma §1.6, §1.7");
     assert_eq!((paper.c, paper.beta, paper.smax, paper.limited), (0.4, 0.8, 160.0, Limited::AfterLoss));
     let quic = Params::default();
-    assert_eq!((quic.base.iw, quic.limited, quic.forget), (10.0, Limited::Always, false));
+    assert_eq!((quic.base.limits.iw, quic.limited, quic.forget), (10.0, Limited::Always, false));
 }
 
 /// `spec: sharma §6`, check values; T-10.
@@ -314,7 +317,7 @@ proptest! {
         let mut flow = state(&params, w, 1.0);
         flow.scheme.variables.current.last_max = remembered;
         let cut = lose(&params, flow, 1000);
-        prop_assert_eq!(cut.window.cwnd, (0.8 * w).max(params.base.min_window));
+        prop_assert_eq!(cut.window.cwnd, (0.8 * w).max(params.base.limits.min_window));
         prop_assert!(shows(&params, &cut, "w_max") <= w);
     }
 
@@ -337,7 +340,7 @@ proptest! {
     fn a_pause_only_shifts_the_trajectory(
         w in 20.0..2000.0f64, before in 0..3000u64, pause in 1..10_000u64, after in 1..1000u64, idle: bool,
     ) {
-        let params = Params { base: Base { idle_restart: false, ..Base::default() }, ..Params::default() };
+        let params = Params { base: Limits { idle_restart: false, ..Limits::default() }.into(), ..Params::default() };
         let flow = lose(&params, state(&params, w, 10.0), 1000);
         let here = ack(&params, ack(&params, flow, 2000), 2000 + before);
         let end = 2000 + before + pause;

@@ -49,9 +49,9 @@ fn ranging(params: &Params, state: State, min: u64, max: u64) -> State {
 #[test]
 fn profiles_are_those_of_the_document() {
     let (paper, quic) = (Params::paper(), Params::default());
-    assert_eq!((paper.base.ssthresh, paper.base.iw, paper.base.first_halving), (1.0, 2.0, true));
-    assert_eq!(paper.base.lss, 0.0);
-    assert!(quic.base.ssthresh == f64::INFINITY && !quic.base.first_halving);
+    assert_eq!((paper.base.limits.ssthresh, paper.base.limits.iw, paper.base.start_up.first_halving), (1.0, 2.0, true));
+    assert_eq!(paper.base.start_up.lss, 0.0);
+    assert!(quic.base.limits.ssthresh == f64::INFINITY && !quic.base.start_up.first_halving);
     for params in [paper, quic] {
         assert_eq!((params.delta_l, params.beta_min, params.beta_max, params.change), (1.0, 0.5, 0.8, 0.2));
         assert_eq!((params.rtt_ref, params.rtt_scaling, params.fade), (0.1, true, 0.95));
@@ -179,7 +179,7 @@ fn a_timeout_starts_over() {
 /// Time without a chance to grow does not count.
 #[test]
 fn a_pause_does_not_speed_up_growth() {
-    let params = Params { base: Base { idle_restart: false, ..Base::default() }, ..Params::default() };
+    let params = Params { base: Limits { idle_restart: false, ..Limits::default() }.into(), ..Params::default() };
     let flow = ack(&params, state(&params, 1000.0), 2000, 100);
     let idle = IdleRestart { idle: Span::from_millis(7000), pto: Span::from_millis(100) };
     let flow = ack(&params, at(&params, flow, 10_000, EventKind::IdleRestart(idle)), 10_000, 100);
@@ -206,7 +206,7 @@ fn an_unfounded_response_leaves_no_trace() {
 /// `2(1−β)·A(T)/RTT`; A(5) = 90.3333, A(10) = 475.75.
 #[test]
 fn growth_over_an_epoch_is_the_integral_of_the_increase() {
-    let params = Params { base: Base { max_window: 1e6, ..Base::default() }, ..Params::default() };
+    let params = Params { base: Limits { max_window: 1e6, ..Limits::default() }.into(), ..Params::default() };
     for (seconds, a) in [(2, 7.0833), (5, 90.3333), (10, 475.75), (20, 2396.583)] {
         let flow = clocked(&params, state(&params, 3000.0), 0, 1000 * seconds, 100);
         assert_close(flow.window.cwnd - 3000.0, 10.0 * a, 0.01);

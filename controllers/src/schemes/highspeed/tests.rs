@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Time;
-use crate::parts::base::Growth;
 use crate::parts::high_speed::{CUTS, LEAST_DECREASE, ROWS};
+use crate::parts::limits::{Growth, Limits};
 use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, cases, state_variable};
 use crate::{Controller, EventKind, Parameters, Span};
@@ -18,7 +18,7 @@ type State = <HighSpeed as Controller>::State;
 
 /// The thesis's functions without its platform's own start-up rules.
 fn sharma() -> Params {
-    Params { base: Base { lss: 0.0, first_halving: false, ..Base::sharma() }, ..Params::paper() }
+    Params { base: Limits::sharma().into(), ..Params::paper() }
 }
 
 fn with(form: Form) -> Params {
@@ -250,7 +250,7 @@ proptest! {
     /// packets on; below, a itself changes by more within a round trip.
     #[test]
     fn a_round_trip_adds_a(params in any_form(), w in 1000.0..2000.0f64) {
-        let params = Params { base: Base { growth: Growth::Packets, ..params.base }, ..params };
+        let params = Params { base: Limits { growth: Growth::Packets, ..params.base.limits }.into(), ..params };
         let rtt = Span::from_millis(10);
         let after = testkit::clocked::<super::HighSpeed>(&params, state(&params, w), Time::ZERO, Time(rtt.0), rtt);
         let added = after.window.cwnd - w;

@@ -321,7 +321,8 @@ fn a_smaller_datagram_brings_no_slow_start() {
     let state = known(&params, 2.0, 30, 30);
     let after = testkit::step::<Ledbat>(&params, state, at(1), EventKind::MtuUpdated(MTU / 5));
     assert_eq!(after.window.ssthresh, NO_SLOW_START);
-    let params = Params { base: crate::parts::base::Base { ssthresh: 50.0, ..params.base }, ..params };
+    let params =
+        Params { base: crate::parts::limits::Limits { ssthresh: 50.0, ..params.base.limits }.into(), ..params };
     let state = ack(&params, known(&params, 2.0, 30, 30), 1, 30);
     let after = testkit::step::<Ledbat>(&params, state, at(1), EventKind::MtuUpdated(MTU / 5));
     assert_eq!(after.window.ssthresh, 250.0);
@@ -359,7 +360,7 @@ proptest! {
             prop_assert!(after - before <= most * 1.000_001, "{before} to {after}");
             if variant == Variant::Rfc6817 {
                 let allowed = in_flight_before as f64 / f64::from(MTU) + 1.0;
-                prop_assert!(after <= allowed.max(params.base.min_window));
+                prop_assert!(after <= allowed.max(params.base.limits.min_window));
             }
         }
     }

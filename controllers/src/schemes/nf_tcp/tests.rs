@@ -146,12 +146,17 @@ fn every_parameter_has_a_source_and_keeps_its_text() {
         algorithm.describe(&mut |param| assert!(!param.source.is_empty() && !param.doc.is_empty(), "{}", param.name));
         assert_eq!(Algorithm::read(&algorithm.to_string()), Ok(algorithm));
     }
-    assert_eq!(Params::paper().flow.base, Base::arumaithurai());
-    assert_eq!(PrimeParams::paper().flow.base, Base::arumaithurai());
+    assert_eq!(Params::paper().flow.base.limits, Limits::arumaithurai());
+    assert_eq!(PrimeParams::paper().flow.base.limits, Limits::arumaithurai());
 }
 
 fn any_base() -> impl Strategy<Value = Base> {
-    prop::sample::select(Vec::from([Base::default(), Base::arumaithurai(), Base::cho(), Base::sharma_limited()]))
+    prop::sample::select(Vec::from([
+        Base::default(),
+        Limits::arumaithurai().into(),
+        Limits::cho().into(),
+        Base::sharma_limited(),
+    ]))
 }
 
 fn without_estimator(base: Base, b: f64) -> Params {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::parts::limits::Limits;
 use crate::parts::start_up::limited_divisor;
 use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, cases};
@@ -37,7 +38,7 @@ fn slow_start_adds_a_packet_per_packet_and_stops_at_the_threshold() {
 
 #[test]
 fn packet_by_packet_growth_crosses_the_threshold_inside_one_ack() {
-    let params = Params { base: Base { growth: crate::parts::base::Growth::Packets, ..Base::default() } };
+    let params = Params { base: Limits { growth: crate::parts::limits::Growth::Packets, ..Limits::default() }.into() };
     let after = ack(&params, state(&params, 9.0, 10.0), 3).window.cwnd;
     let expected = 10.0 + 1.0 / 10.0;
     assert_eq!(after, expected + 1.0 / expected);
@@ -82,8 +83,8 @@ proptest! {
     /// and no more than a whole one, however they are acknowledged.
     #[test]
     fn a_window_of_packets_adds_nearly_a_packet(cwnd in 2..2000u32, pieces in 1..50u32, packets: bool) {
-        let growth = if packets { crate::parts::base::Growth::Packets } else { crate::parts::base::Growth::Bytes };
-        let params = Params { base: Base { growth, ..Base::default() } };
+        let growth = if packets { crate::parts::limits::Growth::Packets } else { crate::parts::limits::Growth::Bytes };
+        let params = Params { base: Limits { growth, ..Limits::default() }.into() };
         let mut flow = state(&params, f64::from(cwnd), 2.0);
         for i in 0..pieces {
             flow = ack(&params, flow, cwnd / pieces + u32::from(i < cwnd % pieces));
@@ -98,7 +99,7 @@ proptest! {
     fn congestion_halves_and_recovery_does_not_grow(cwnd in 1.0..67_000.0f64, old in 1..50u32, paper: bool) {
         let params = if paper { Params::paper() } else { Params::default() };
         let cut = lose(&params, state(&params, cwnd, 2.0), 500, 600);
-        prop_assert_eq!(cut.window.cwnd, (0.5 * cwnd).max(params.base.min_window));
+        prop_assert_eq!(cut.window.cwnd, (0.5 * cwnd).max(params.base.limits.min_window));
         prop_assert!(cut.window.ssthresh >= 2.0);
         let acked = testkit::step::<Reno>(&params, cut, Time(700), EventKind::PacketsAcked(acked(old, Time(600))));
         prop_assert_eq!(acked.window.cwnd, cut.window.cwnd);

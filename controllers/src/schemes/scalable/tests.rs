@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Time;
+use crate::parts::limits::Limits;
 use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, cases};
 use crate::{Controller, EventKind, Parameters, Span};
@@ -14,7 +15,7 @@ type State = <Scalable as Controller>::State;
 
 /// The document's values without its platform's start-up rules.
 fn sharma() -> Params {
-    Params { base: Base::sharma(), ..Params::paper() }
+    Params { base: Limits::sharma().into(), ..Params::paper() }
 }
 
 fn state(params: &Params, cwnd: f64) -> State {
@@ -53,8 +54,8 @@ fn profiles_are_those_of_the_document() {
     for params in [paper, quic] {
         assert_eq!((params.a, params.b, params.low_window), (0.01, 0.125, 16.0));
     }
-    assert_eq!((paper.base.lss, paper.base.first_halving, paper.base.iw), (100.0, true, 2.0));
-    assert_eq!((quic.base.lss, quic.base.first_halving, quic.base.iw), (0.0, false, 10.0));
+    assert_eq!((paper.base.start_up.lss, paper.base.start_up.first_halving, paper.base.limits.iw), (100.0, true, 2.0));
+    assert_eq!((quic.base.start_up.lss, quic.base.start_up.first_halving, quic.base.limits.iw), (0.0, false, 10.0));
 }
 
 /// T-6, T-7 on both sides of the low window, which itself is Reno's.
@@ -159,7 +160,7 @@ proptest! {
     fn flows_that_lose_together_never_become_fair(
         small in 200.0..1000.0f64, ratio in 1.0..10.0f64, epochs in prop::collection::vec(1..30u32, 1..10),
     ) {
-        let params = Params { base: Base { max_window: 1e6, ..Base::default() }, ..Params::default() };
+        let params = Params { base: Limits { max_window: 1e6, ..Limits::default() }.into(), ..Params::default() };
         let (mut flows, mut now) = ([state(&params, small), state(&params, small * ratio)], 10_000);
         for trips in epochs {
             for flow in &mut flows {

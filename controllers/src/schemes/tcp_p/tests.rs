@@ -436,7 +436,7 @@ proptest! {
     ) {
         let params = if paper { Params::paper() } else { Params::default() };
         let mut group = group_of(params, k, &[10.0, 20.0, 30.0, 40.0]);
-        let floor = params.base.timeout_window;
+        let floor = params.base.limits.timeout_window;
         let mut ms = 1000;
         for (me, kind, wait, limited) in events {
             ms += wait;

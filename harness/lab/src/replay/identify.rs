@@ -4,7 +4,7 @@ use std::io::Read;
 
 use serde::Serialize;
 use windlass_adapter::NamedController;
-use windlass_controllers::parts::base::iw_of;
+use windlass_controllers::parts::limits::iw_of;
 use windlass_controllers::{ConfiguredController, EventKind, Path};
 
 use super::contents::Missing;

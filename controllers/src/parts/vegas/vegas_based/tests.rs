@@ -262,7 +262,7 @@ fn an_idle_flow_starts_a_new_round_and_keeps_its_window() {
     assert!(!flow.state.round.ends(sent_before));
     assert!(flow.state.round.ends(Time(flow.now)));
     let mut restarted = growing(Common::default(), 40.0);
-    restarted.params.base.0.idle_restart = true;
+    restarted.params.base.idle_restart = true;
     restarted.apply(idle(301));
     assert_eq!(restarted.cwnd(), 10.0, "on request");
 }

@@ -195,7 +195,7 @@ proptest! {
             }
             for (j, (member, before)) in group.members.iter().zip(&before).enumerate() {
                 prop_assert!(j == me || member.cwnd <= before.cwnd && member.ssthresh == before.ssthresh);
-                prop_assert!(member.cwnd >= params.base.timeout_window);
+                prop_assert!(member.cwnd >= params.base.limits.timeout_window);
             }
         }
     }

@@ -124,7 +124,7 @@ fn the_receivers_delay_is_not_the_paths() {
 fn it_needs_no_group_and_starts_as_documented() {
     assert!(!DcaS::needs(&Params::default()).contains(Signals::GROUPS));
     let base = Params::paper().base;
-    assert_eq!((base.iw, base.ssthresh, base.max_window), (2.0, 200.0, 200.0));
+    assert_eq!((base.limits.iw, base.limits.ssthresh, base.limits.max_window), (2.0, 200.0, 200.0));
 }
 
 proptest! {
