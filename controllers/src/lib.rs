@@ -37,7 +37,7 @@
 //! ```
 //! use windlass_controllers::schemes::reno;
 //! use windlass_controllers::{ConfiguredController, Flow, Info, Path, Static, Time, View};
-//! use windlass_controllers::{WindowController, WindowScheme};
+//! use windlass_controllers::{Response, WindowController, WindowScheme};
 //!
 //! /// Reno that gives up less.
 //! #[derive(Debug)]
@@ -56,8 +56,8 @@
 //!     }
 //!
 //!     /// Three tenths of the window go.
-//!     fn on_congestion(flow: &mut Flow<'_, Self>) {
-//!         flow.reduce_to(0.7 * flow.cwnd);
+//!     fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+//!         Response::to(0.7 * flow.cwnd)
 //!     }
 //! }
 //!
@@ -97,6 +97,7 @@ pub use decision::{Decision, Ecn, Phase, TrainPlan};
 pub use event::{Event, EventKind};
 pub use group::{Member, Table, View};
 pub use param::Parameters;
+pub use parts::recovery::Response;
 pub use parts::window_controller::WindowController;
 pub use parts::window_scheme::{Flow, WindowScheme};
 pub use signals::Signals;

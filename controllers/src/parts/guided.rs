@@ -10,6 +10,7 @@ use crate::parts::base::Base;
 use crate::parts::base_delay::BaseDelay;
 use crate::parts::compose::{Estimate, FlowControl, Input, Signal};
 use crate::parts::limits::Limits;
+use crate::parts::recovery::Response;
 use crate::parts::window::Window;
 use crate::parts::window_controller::{self, WindowController};
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -81,8 +82,8 @@ impl<P: Parameters + AsRef<Base> + DecreaseFactor> WindowScheme for AimdB<P> {
     }
 
     /// `spec: arumaithurai §3.5 F3`, Eq. 4.9. Marks and losses weigh the same (A8).
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce_to((1.0 - flow.params.b()) * flow.cwnd);
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        Response::to((1.0 - flow.params.b()) * flow.cwnd)
     }
 
     /// `spec: arumaithurai §3.5 F5`.
@@ -215,8 +216,8 @@ impl<S: Guidable> WindowScheme for GuidedScheme<S> {
     }
 
     #[inline(always)]
-    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
-        S::on_packets_acked(&mut unguided(flow), acked);
+    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) -> bool {
+        S::on_packets_acked(&mut unguided(flow), acked)
     }
 
     #[inline(always)]
@@ -238,9 +239,13 @@ impl<S: Guidable> WindowScheme for GuidedScheme<S> {
         if flow.params.cap_to_target() { guided.min(room.max(own)) } else { guided }
     }
 
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         flow.state.guide.available = 0.0;
-        S::on_congestion(&mut unguided(flow));
+        S::on_congestion(&mut unguided(flow))
+    }
+
+    fn on_reduced(flow: &mut Flow<'_, Self>) {
+        S::on_reduced(&mut unguided(flow));
     }
 
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {

@@ -2,7 +2,7 @@
 //! that a whole group takes (`spec: cho §4, §5`).
 
 use crate::Time;
-use crate::parts::recovery::Reduction;
+use crate::parts::recovery::{Reduction, Response};
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -157,17 +157,15 @@ pub fn guarded<S: WindowScheme>(flow: &Flow<'_, S>, weight: Weight, rtt: &Smooth
     weight.regime() == Regime::Weaker && scaled.zip(rtt.min()).is_some_and(|(scaled, min)| within(scaled, min))
 }
 
-/// The response of a guarded flow: a lower threshold, no window changes
-/// (`spec: cho §4.3 rule 2, P-3`).
-pub fn reduce_threshold<S: WindowScheme>(flow: &mut Flow<'_, S>, weight: Weight) {
-    flow.reduce_threshold(weight.threshold(flow.window));
-    flow.window.discard_undo();
-}
-
-/// The response of a flow and its group (`spec: cho §4.3 rules 1, 3, 4, 5`).
-pub fn reduce<S: WindowScheme>(flow: &mut Flow<'_, S>, weight: Weight) {
-    flow.reduce(weight.own_reduction(flow.window));
-    scale_siblings(flow, weight);
+/// The response of a flow to congestion; where it is [guarded](guarded) a lower threshold, and no window changes
+/// (`spec: cho §4.3 rules 1–5, P-3`). [`scale_siblings`] is its siblings' part.
+#[must_use]
+pub fn response<S: WindowScheme>(flow: &Flow<'_, S>, weight: Weight, guarded: bool) -> Response {
+    if guarded {
+        Response::LowerThreshold(weight.threshold(flow.window))
+    } else {
+        weight.own_reduction(flow.window).into()
+    }
 }
 
 /// Persistent congestion of a flow: its siblings give what they would for a loss, unless
@@ -179,7 +177,7 @@ pub fn start_over<S: WindowScheme>(flow: &mut Flow<'_, S>, weight: Weight, rtt: 
     weight.threshold(flow.window)
 }
 
-/// What siblings have to give.
+/// What siblings have to give (`spec: cho §4.3 rules 4, 5`).
 pub fn scale_siblings<S: WindowScheme>(flow: &mut Flow<'_, S>, weight: Weight) {
     if weight.regime() != Regime::Standard {
         flow.lower_siblings(|member| Some(weight.sibling_cwnd(member.cwnd)));

@@ -2,10 +2,9 @@
 //! taken back.
 //!
 //! The start of a [`RecoveryPeriod`] is the one response to all losses and marks of a flight.
-//! The window and threshold it found are kept until it is certain: losses that turn out
-//! spurious restore them, and so does a rollback where a scheme has one. A mark makes the
-//! response certain, and so does a later one: what it answered is another's affair. Schemes
-//! that keep state of their own for that wrap it in [`Undoable`].
+//! The window and threshold before it are kept, and losses that turn out spurious restore them. An
+//! ECN mark or a later response makes the response final. Schemes that keep state of their own for
+//! that wrap it in [`Undoable`].
 
 use crate::Time;
 
@@ -98,6 +97,31 @@ impl Reduction {
     }
 }
 
+/// The response of a scheme to congestion.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Response {
+    /// Window and threshold are reduced, which may be taken back.
+    Reduce(Reduction),
+    /// The threshold goes to so many packets, for good; the window stays.
+    LowerThreshold(f64),
+    /// No recovery period begins; what there was to do the scheme has done.
+    None,
+}
+
+impl Response {
+    /// Window and threshold both go to `cwnd` packets (`spec: sharma §1.5 B-CONG`).
+    #[must_use]
+    pub fn to(cwnd: f64) -> Response {
+        Response::Reduce(Reduction::to(cwnd))
+    }
+}
+
+impl From<Reduction> for Response {
+    fn from(reduction: Reduction) -> Response {
+        Response::Reduce(reduction)
+    }
+}
+
 /// What a response changed of a window, kept until it can no longer be taken back.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Undo {
@@ -105,8 +129,6 @@ pub(super) struct Undo {
     pub ssthresh: f64,
     pub reduced: bool,
     pub ever_reduced: bool,
-    /// The response lowered the threshold only.
-    pub threshold_only: bool,
     /// From the response before it to this one, µs; the type's end where there was none, or it
     /// was so long ago.
     pub since_earlier: u32,

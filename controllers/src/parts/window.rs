@@ -5,7 +5,7 @@ use crate::decision::{Decision, Ecn, Phase};
 use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::parts::limits::{Growth, Limits};
 use crate::parts::recovery::{RecoveryPeriod, Reduction, Undo};
-use crate::{EventKind, Path, Time};
+use crate::{Path, Time};
 
 /// A congestion window, in packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,8 +24,6 @@ pub struct Window {
     pub ever_reduced: bool,
     /// Whether anything has been acknowledged yet.
     any_acked: bool,
-    /// Packets lost with the latest response and since, while it can be taken back.
-    lost: u32,
     undo: Option<Undo>,
 }
 
@@ -42,7 +40,6 @@ impl Window {
             reduced: false,
             ever_reduced: false,
             any_acked: false,
-            lost: 0,
             undo: None,
         }
     }
@@ -69,22 +66,28 @@ impl Window {
         self.recovery.acked(newest_sent_at)
     }
 
-    /// Acknowledged packets that count for growth; none when the sender did not use its window
-    /// or everything acknowledged was sent before the latest response. Ends the recovery period
-    /// where it is due.
+    /// Whether an ACK frame grows the window: not when the sender did not use it or everything
+    /// acknowledged was sent before the latest response.
     ///
     /// That an unused window does not grow is `RFC 9002 §7.8` and `RFC 9438 §5.8`;
     /// `draft-ietf-ccwg-ratelimited-increase §3` would let it grow up to what twice the largest
     /// flight allows, and calls this rule the more conservative one. Nor does it shrink by being
     /// unused, as it would by `RFC 7661`: only an idle period takes it back ([`idle`](Self::idle)).
+    #[must_use]
+    #[inline]
+    pub fn grows(&self, limits: &Limits, acked: &PacketsAcked) -> bool {
+        let ends = self.recovery.accepts(acked.newest_sent_at) && limits.grow_on_exit;
+        !acked.app_limited && (!self.recovery.in_recovery() || ends) && acked.fresh_bytes > 0
+    }
+
+    /// Acknowledged packets that count for growth; 0 where the frame does not
+    /// [grow](Self::grows) the window. Ends the recovery period where it is due.
     #[inline]
     pub fn acked_packets(&mut self, limits: &Limits, acked: &PacketsAcked) -> f64 {
-        let ends = self.acked(acked.newest_sent_at);
-        if acked.app_limited || self.recovery.in_recovery() || (ends && !limits.grow_on_exit) || acked.fresh_bytes == 0
-        {
-            return 0.0;
-        }
+        let grows = self.grows(limits, acked);
+        self.acked(acked.newest_sent_at);
         match limits.growth {
+            _ if !grows => 0.0,
             Growth::Bytes => self.datagrams(acked),
             Growth::Acks => 1.0,
             Growth::Packets if acked.fresh_bytes >= acked.bytes => f64::from(acked.packets),
@@ -133,7 +136,7 @@ impl Window {
 
     /// Takes a congestion response at `now`.
     pub fn reduce(&mut self, limits: &Limits, now: Time, reduction: Reduction) {
-        self.respond(now, reduction.ssthresh, false);
+        self.respond(now, reduction.ssthresh);
         self.cwnd = reduction.cwnd.max(limits.min_window).min(limits.max_window);
     }
 
@@ -145,21 +148,19 @@ impl Window {
         self.discard_undo();
     }
 
-    /// Takes a congestion response at `now` that moves the threshold and leaves the
-    /// window.
-    pub fn reduce_threshold(&mut self, now: Time, ssthresh: f64) {
-        self.respond(now, ssthresh, true);
+    /// Takes a congestion response at `now` that lowers the threshold, for good, and leaves the window.
+    pub fn lower_threshold(&mut self, now: Time, ssthresh: f64) {
+        self.respond(now, ssthresh);
+        self.discard_undo();
     }
 
-    fn respond(&mut self, now: Time, ssthresh: f64, threshold_only: bool) {
+    fn respond(&mut self, now: Time, ssthresh: f64) {
         let since_earlier = self.recovery.start().and_then(|start| u32::try_from(now.since(start).0 / 1000).ok());
-        self.lost = 0;
         self.undo = Some(Undo {
             cwnd: self.cwnd,
             ssthresh: self.ssthresh,
             reduced: self.reduced,
             ever_reduced: self.ever_reduced,
-            threshold_only,
             since_earlier: since_earlier.unwrap_or(u32::MAX),
         });
         self.ssthresh = ssthresh.max(2.0);
@@ -200,7 +201,7 @@ impl Window {
     pub fn undo(&mut self) -> bool {
         let Some(saved) = self.undo.take() else { return false };
         self.recovery.close();
-        if self.cwnd > saved.cwnd && !saved.threshold_only {
+        if self.cwnd > saved.cwnd {
             return false;
         }
         self.cwnd = self.cwnd.max(saved.cwnd);
@@ -210,20 +211,10 @@ impl Window {
         true
     }
 
-    /// Counts the losses the latest response answers, and those since.
-    #[inline]
-    pub fn count_lost(&mut self, kind: &EventKind) {
-        if let EventKind::PacketsLost(lost) = kind {
-            self.lost = self.lost.saturating_add(lost.packets);
-        }
-    }
-
-    /// Whether nothing but losses of less than `part` of the window, in whole packets, or of a single
-    /// one led to the latest response, and slow start had ended before it.
+    /// Window and threshold before the latest response, while it can be taken back.
     #[must_use]
-    pub fn lost_little(&self, part: f64) -> bool {
-        let few = ((part * self.cwnd) as u32).max(2);
-        self.undo.is_some_and(|saved| saved.cwnd >= saved.ssthresh && (1..few).contains(&self.lost))
+    pub fn undoable(&self) -> Option<Reduction> {
+        self.undo.map(|saved| Reduction { cwnd: saved.cwnd, ssthresh: saved.ssthresh })
     }
 
     /// Goes on with the window and threshold of `to`, of which start-up says that they are the path's.

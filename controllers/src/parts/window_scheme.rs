@@ -14,7 +14,7 @@ use crate::parts::backstop::{Backstop, Settings};
 use crate::parts::base::Base;
 use crate::parts::base_delay::BaseDelay;
 use crate::parts::limits::{Growth, Limits};
-use crate::parts::recovery::Reduction;
+use crate::parts::recovery::{Reduction, Response};
 use crate::parts::start_up::StartUp;
 use crate::parts::window::Window;
 use crate::{Decision, Event, EventKind, Info, Member, Parameters, Path, Signals, Span, Table, Time, View};
@@ -87,9 +87,11 @@ pub trait WindowScheme: Debug + Send + Sync + Sized + 'static {
     }
 
     /// An ACK frame arrived, its sample taken in and nothing grown yet, in recovery or not:
-    /// here a scheme that heeds delay lowers its window.
-    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
+    /// here a scheme that answers delay lowers its window. Returns whether the frame may grow it.
+    #[inline]
+    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) -> bool {
         let _ = (flow, acked);
+        true
     }
 
     /// Packets to add for `acked` packets in slow start.
@@ -101,9 +103,13 @@ pub trait WindowScheme: Debug + Send + Sync + Sized + 'static {
     /// Packets to add for `acked` packets in congestion avoidance.
     fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64;
 
-    /// Congestion, the first of its flight: [`Flow::reduce`] or [`Flow::reduce_threshold`], and
-    /// what siblings have to give.
-    fn on_congestion(flow: &mut Flow<'_, Self>);
+    /// The window after congestion, the first of its flight, packets.
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response;
+
+    /// The window is reduced by [`on_congestion`](Self::on_congestion): what siblings have to give.
+    fn on_reduced(flow: &mut Flow<'_, Self>) {
+        let _ = flow;
+    }
 
     /// Persistent congestion; returns the new threshold, packets, which counts unless the flight
     /// was [answered](Flow::answered).
@@ -111,15 +117,7 @@ pub trait WindowScheme: Debug + Send + Sync + Sized + 'static {
         0.5 * flow.cwnd
     }
 
-    /// Part of the window of which less may be lost without a lasting response: recovery over, it
-    /// is taken back by the first ACK that would grow such a window. 0 never does.
-    #[inline]
-    fn rollback(_: &Self::Params) -> f64 {
-        0.0
-    }
-
-    /// The latest response was taken back, for losses that were spurious or too few; the window
-    /// is the restored one.
+    /// The latest response was taken back; the window is the restored one.
     fn on_spurious_loss(flow: &mut Flow<'_, Self>) {
         let _ = flow;
     }
@@ -240,23 +238,25 @@ impl<S: WindowScheme> Flow<'_, S> {
         self.start_up.on_ack(start_up, limits, self.window, acked, added)
     }
 
-    /// Applies a congestion response.
-    pub fn reduce(&mut self, mut reduction: Reduction) {
-        // spec: sharma §1.6: the platform's own first reduction is a halving.
-        if self.params.as_ref().start_up.halves_first(self.window) {
-            reduction = Reduction::to(0.5 * self.window.cwnd);
+    fn respond(&mut self) {
+        match S::on_congestion(&mut self.reborrow()) {
+            Response::Reduce(reduction) => {
+                let Base { limits, start_up } = self.params.as_ref();
+                // spec: sharma §1.6: the platform's own first reduction is a halving.
+                let halves = start_up.halves_first(self.window);
+                let reduction = if halves { Reduction::to(0.5 * self.window.cwnd) } else { reduction };
+                self.window.reduce(limits, self.now, reduction);
+                S::on_reduced(&mut self.reborrow());
+            }
+            Response::LowerThreshold(ssthresh) => self.window.lower_threshold(self.now, ssthresh),
+            Response::None => {}
         }
-        self.window.reduce(&self.params.as_ref().limits, self.now, reduction);
     }
 
-    /// Takes a congestion response that sets window and threshold to `cwnd` packets.
-    pub fn reduce_to(&mut self, cwnd: f64) {
-        self.reduce(Reduction::to(cwnd));
-    }
-
-    /// Takes a congestion response that moves the threshold and leaves the window.
-    pub fn reduce_threshold(&mut self, ssthresh: f64) {
-        self.window.reduce_threshold(self.now, ssthresh);
+    /// Takes the latest response back. Returns whether anything was restored.
+    pub fn undo(&mut self) -> bool {
+        let undone = self.window.undo();
+        self.restore(undone)
     }
 
     /// Lowers the window to `to` packets, not below the smallest one, without a congestion
@@ -356,9 +356,9 @@ impl<S: WindowScheme> Flow<'_, S> {
         acked
     }
 
-    /// An ACK frame grows the window.
+    /// An ACK frame grows the window, if `may_grow`.
     #[inline(always)]
-    fn grow_by_ack(&mut self, acked: &PacketsAcked) {
+    fn grow_by_ack(&mut self, acked: &PacketsAcked, may_grow: bool) {
         let limits = &self.params.as_ref().limits;
         if acked.app_limited {
             let span = self.now.since(*self.last_ack);
@@ -366,8 +366,8 @@ impl<S: WindowScheme> Flow<'_, S> {
         }
         *self.last_ack = self.now;
         let mut packets = self.window.acked_packets(limits, acked);
-        if packets > 0.0 && self.rolls_back() {
-            packets = 0.0;
+        if !may_grow {
+            return;
         }
         if limits.growth == Growth::Packets && packets > 1.0 {
             packets = self.grow_by_packets(packets);
@@ -403,16 +403,6 @@ impl<S: WindowScheme> Flow<'_, S> {
         undone
     }
 
-    /// Takes the latest response back if it answered too little. Returns whether it did.
-    #[inline]
-    fn rolls_back(&mut self) -> bool {
-        let part = S::rollback(self.params);
-        part > 0.0 && self.window.lost_little(part) && {
-            let undone = self.window.undo();
-            self.reborrow().restore(undone)
-        }
-    }
-
     fn update_mtu(&mut self, mtu: u32) {
         let before = self.window.mtu;
         self.window.resize(&self.params.as_ref().limits, mtu);
@@ -441,23 +431,21 @@ impl<S: WindowScheme> Flow<'_, S> {
         if let Some(rtt) = self.event.rtt() {
             S::on_rtt_sample(&mut self.reborrow(), &rtt);
         }
-        if let EventKind::PacketsAcked(acked) = &self.event.kind {
-            S::on_packets_acked(&mut self.reborrow(), acked);
-        }
+        let may_grow = match &self.event.kind {
+            EventKind::PacketsAcked(acked) => S::on_packets_acked(&mut self.reborrow(), acked),
+            _ => false,
+        };
         if congestion.unwrap_or_else(|| self.is_congestion()) {
-            S::on_congestion(&mut self.reborrow());
+            self.respond();
             if let EventKind::EcnCe(_) = self.event.kind {
                 self.window.discard_undo();
             }
         } else {
-            self.handle_without_congestion();
+            self.handle_without_congestion(may_grow);
         }
         let limits = &self.params.as_ref().limits;
         if let Some(to) = self.start_up.on_event(limits, self.window, self.event) {
             self.window.start_up_at(limits, to);
-        }
-        if S::rollback(self.params) > 0.0 {
-            self.window.count_lost(&self.event.kind);
         }
         if let Some((_, backstop)) = S::backstop(self.params, self.state) {
             backstop.hold(&self.params.as_ref().limits, self.window);
@@ -465,9 +453,9 @@ impl<S: WindowScheme> Flow<'_, S> {
     }
 
     #[inline(always)]
-    fn handle_without_congestion(&mut self) {
+    fn handle_without_congestion(&mut self, may_grow: bool) {
         match &self.event.kind {
-            EventKind::PacketsAcked(acked) => self.grow_by_ack(acked),
+            EventKind::PacketsAcked(acked) => self.grow_by_ack(acked, may_grow),
             EventKind::PersistentCongestion(_) => self.reborrow().start_over(),
             EventKind::EcnCe(_) => self.window.discard_undo(),
             EventKind::SpuriousLoss(spurious) => {

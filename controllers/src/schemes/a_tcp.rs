@@ -4,6 +4,7 @@ use crate::parts::base::Base;
 use crate::parts::competition::{Detector, Settings};
 use crate::parts::limits::Limits;
 use crate::parts::parallel::Weight;
+use crate::parts::recovery::Response;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{EventKind, Info, Path, Signals, View, parameters};
@@ -79,9 +80,9 @@ impl WindowScheme for ATcp {
     }
 
     /// `spec: cho §7 A-CONG`.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         flow.state.detector.lost(&flow.params.detector, flow.now);
-        flow.reduce(flow.state.weight().own_reduction(flow.window));
+        flow.state.weight().own_reduction(flow.window).into()
     }
 
     /// `spec: cho §7 A-RTO, AT-4`.

@@ -2,6 +2,7 @@
 
 use crate::parts::competition::Detector;
 use crate::parts::parallel::{self, Weight};
+use crate::parts::recovery::Response;
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -109,12 +110,16 @@ impl WindowScheme for ATcpP {
     }
 
     /// `spec: cho §8 Congestion, Alg. 7, AP-2`: the guard goes by the weight before.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        if guarded(flow) {
-            return parallel::reduce_threshold(flow, weight(flow));
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        let guarded = guarded(flow);
+        if !guarded {
+            detect_loss(flow);
         }
-        detect_loss(flow);
-        parallel::reduce(flow, weight(flow));
+        parallel::response(flow, weight(flow), guarded)
+    }
+
+    fn on_reduced(flow: &mut Flow<'_, Self>) {
+        parallel::scale_siblings(flow, weight(flow));
     }
 
     /// `spec: cho §8 Timeout, AP-4`.

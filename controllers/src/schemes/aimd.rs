@@ -1,6 +1,7 @@
 #![doc = include_str!("aimd.md")]
 
 use crate::parts::base::Base;
+use crate::parts::recovery::Response;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, parameters};
 
@@ -37,8 +38,8 @@ impl WindowScheme for Aimd {
     }
 
     /// `spec: sharma §2`.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce_to((1.0 - flow.params.b) * flow.cwnd);
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        Response::to((1.0 - flow.params.b) * flow.cwnd)
     }
 }
 

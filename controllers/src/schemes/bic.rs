@@ -3,7 +3,7 @@
 use crate::parts::base::Base;
 use crate::parts::cubic_curve::next_w_max;
 use crate::parts::limits::Limits;
-use crate::parts::recovery::Undoable;
+use crate::parts::recovery::{Response, Undoable};
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Path, View, choice, parameters};
@@ -177,13 +177,13 @@ impl WindowScheme for Bic {
     }
 
     /// `spec: sharma §5 rule 3`.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         let (params, cwnd) = (flow.params, flow.cwnd);
         let maximum = flow.state.maximum.save();
         let last_max = next_w_max(cwnd, maximum.last_max, params.beta, params.fast_convergence);
         *maximum = Maximum { last_max, loss_ever: true };
         flow.state.step = None;
-        flow.reduce_to(if cwnd > params.low_window { params.beta } else { 0.5 } * cwnd);
+        Response::to(if cwnd > params.low_window { params.beta } else { 0.5 } * cwnd)
     }
 
     /// `spec: sharma §5 rule 4`, A-37: the search starts over.

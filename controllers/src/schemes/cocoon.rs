@@ -1,5 +1,6 @@
 #![doc = include_str!("cocoon.md")]
 
+use crate::parts::recovery::Response;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Signals};
 
@@ -34,10 +35,12 @@ impl WindowScheme for Cocoon {
         acked / flow.cwnd
     }
 
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce_to(0.5 * flow.cwnd);
-        let reduced = flow.cwnd;
-        adjust(flow, reduced);
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        Response::to(0.5 * flow.cwnd)
+    }
+
+    fn on_reduced(flow: &mut Flow<'_, Self>) {
+        adjust(flow, flow.cwnd);
     }
 
     /// Siblings are held to the new threshold, once per recovery period: that this flow

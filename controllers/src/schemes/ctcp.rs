@@ -4,7 +4,7 @@ use crate::event::RttSample;
 use crate::parts::backstop::{self, Backstop};
 use crate::parts::base::Base;
 use crate::parts::limits::Limits;
-use crate::parts::recovery::Undoable;
+use crate::parts::recovery::{Response, Undoable};
 use crate::parts::vegas::{Delays, Round, backlog};
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -144,13 +144,13 @@ impl WindowScheme for Ctcp {
     }
 
     /// `spec: arumaithurai §6.6 rule 3`.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         let (params, win, state) = (flow.params, flow.window.cwnd, &mut *flow.state);
         let cwnd = 0.5 * (win - state.dwnd(params, win));
         let dwnd = ((1.0 - params.beta) * win - cwnd).max(0.0);
         *state.dwnd.save() = dwnd;
         state.forget_round();
-        flow.reduce_to(cwnd + dwnd);
+        Response::to(cwnd + dwnd)
     }
 
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {

@@ -1,13 +1,13 @@
 #![doc = include_str!("cubic.md")]
 
-use crate::event::RttSample;
+use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base::Base;
 use crate::parts::cubic_curve::{CurrentEpoch, alpha_cubic, next_w_max};
 use crate::parts::limits::Limits;
-use crate::parts::recovery::Undoable;
+use crate::parts::recovery::{Response, Undoable};
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
-use crate::{Info, Signals, Span, Time, View, parameters};
+use crate::{EventKind, Info, Signals, Span, Time, View, parameters};
 
 parameters! {
     /// Parameters of [`Cubic`]: `cubic:NAME=VALUE,…`.
@@ -50,6 +50,8 @@ pub struct Variables {
 pub struct State {
     /// Smoothed RTT; zero before the first sample.
     srtt: Span,
+    /// Packets lost with the latest response and since, where `rollback` asks for them.
+    lost: u32,
     /// With their values before the latest response (`RFC 9438 §4.9.2`).
     variables: Undoable<Variables>,
 }
@@ -85,6 +87,22 @@ fn decreased(flow: &Flow<'_, Cubic>) -> f64 {
     flow.params.beta * flight_size.map_or(flow.cwnd, |bytes| (bytes as f64 / flow.mtu).min(flow.cwnd))
 }
 
+/// Packets that the event declares lost, where `rollback` has a use for them.
+fn lost(flow: &Flow<'_, Cubic>) -> u32 {
+    match &flow.event.kind {
+        EventKind::PacketsLost(lost) if flow.params.rollback > 0.0 => lost.packets,
+        _ => 0,
+    }
+}
+
+/// Takes the latest response back where nothing but losses of less than the part `rollback` of the window, in whole
+/// packets, or of a single one led to it, and slow start had ended before it. Returns whether it did.
+fn rolls_back(flow: &mut Flow<'_, Cubic>) -> bool {
+    let few = ((flow.params.rollback * flow.cwnd) as u32).max(2);
+    let lost_little = (1..few).contains(&flow.state.lost);
+    lost_little && flow.undoable().is_some_and(|saved| saved.cwnd >= saved.ssthresh) && flow.undo()
+}
+
 impl WindowScheme for Cubic {
     const INFO: Info = Info {
         name: "cubic",
@@ -98,15 +116,26 @@ impl WindowScheme for Cubic {
     type Group = ();
 
     #[inline]
+    fn on_event(flow: &mut Flow<'_, Self>) {
+        flow.state.lost = flow.state.lost.saturating_add(lost(flow));
+    }
+
+    #[inline]
     fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
         flow.state.srtt = rtt.smoothed;
+    }
+
+    /// The first ACK that would grow the window takes a response back that answered too little.
+    #[inline]
+    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) -> bool {
+        flow.params.rollback <= 0.0 || !flow.grows(&flow.params.base.limits, acked) || !rolls_back(flow)
     }
 
     /// `RFC 9438 §4.2–§4.5`. One ACK is worth a window at most.
     #[inline(always)]
     fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         let (params, now, cwnd) = (flow.params, flow.now, flow.window.cwnd);
-        let State { srtt, variables: Undoable { current: variables, .. } } = &mut *flow.state;
+        let State { srtt, variables: Undoable { current: variables, .. }, .. } = &mut *flow.state;
         let windows = (acked / cwnd).min(1.0);
         if variables.epoch.get().is_none() {
             variables.start_epoch(params, now, cwnd);
@@ -131,15 +160,16 @@ impl WindowScheme for Cubic {
         (target - cwnd) * windows
     }
 
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         let (params, cwnd) = (flow.params, flow.cwnd);
+        flow.state.lost = lost(flow);
         let variables = flow.state.variables.save();
         variables.epoch = CurrentEpoch::Ended;
         // Fast convergence (§4.7).
         variables.w_max = next_w_max(cwnd, variables.w_max, params.beta, params.fast_convergence);
         variables.cwnd_prior = cwnd;
         // Multiplicative decrease (§4.6).
-        flow.reduce_to(decreased(flow));
+        Response::to(decreased(flow))
     }
 
     /// K is 0 in the epoch after a timeout (`RFC 9438 §4.8`). `cwnd_prior` is of the response that
@@ -153,11 +183,6 @@ impl WindowScheme for Cubic {
         variables.epoch = CurrentEpoch::EndedAtPlateau;
         // As a factor of the window, rounded as such.
         decreased(flow) / cwnd * cwnd
-    }
-
-    #[inline]
-    fn rollback(params: &Params) -> f64 {
-        params.rollback
     }
 
     /// `RFC 9438 §4.9.2`.

@@ -4,7 +4,7 @@ use crate::event::RttSample;
 use crate::parts::base::Base;
 use crate::parts::cubic_curve::{CurrentEpoch, alpha_cubic, next_w_max};
 use crate::parts::limits::Limits;
-use crate::parts::recovery::Undoable;
+use crate::parts::recovery::{Response, Undoable};
 use crate::parts::utilization::Utilization;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -127,13 +127,13 @@ impl WindowScheme for Cubic2005 {
     }
 
     /// `spec: sharma §6 rule 2, T-10`.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         let (params, cwnd) = (flow.params, flow.cwnd);
         let variables = flow.state.variables.save();
         variables.epoch = CurrentEpoch::Ended;
         variables.last_max = next_w_max(cwnd, variables.last_max, params.beta, params.fast_convergence);
         variables.loss_ever = true;
-        flow.reduce_to(params.beta * cwnd);
+        Response::to(params.beta * cwnd)
     }
 
     /// `spec: sharma §6 rule 3`, `B-RTO`.

@@ -9,6 +9,7 @@ use crate::event::RttSample;
 use crate::parts::base::Base;
 use crate::parts::base_delay::{self, BaseDelay, Sample};
 use crate::parts::limits::Limits;
+use crate::parts::recovery::Response;
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -241,9 +242,9 @@ impl<R: Reach> WindowScheme for Dca<R> {
     }
 
     /// `spec: cho §3.2 Congestion`.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         flow.state.next = flow.now;
-        flow.reduce_to(0.5 * flow.cwnd);
+        Response::to(0.5 * flow.cwnd)
     }
 
     /// `spec: cho §3.2 Timeout`.

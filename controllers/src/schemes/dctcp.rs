@@ -3,6 +3,7 @@
 use crate::parts::base::Base;
 use crate::parts::limits::Limits;
 use crate::parts::marks::MarkedFraction;
+use crate::parts::recovery::Response;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Decision, Ecn, EventKind, Info, Path, Signals, Span, View, choice, parameters};
@@ -84,16 +85,14 @@ impl WindowScheme for Dctcp {
     }
 
     /// `cwnd = cwnd·(1 − DCTCP.Alpha/2)` for marks, Reno's response for losses
-    /// (`RFC 8257 §3.3, §3.5`; `spec: arumaithurai §6.4 rules 2, 3`). What was marked was
-    /// not lost, so that there is nothing to take back.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    /// (`RFC 8257 §3.3, §3.5`; `spec: arumaithurai §6.4 rules 2, 3`).
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         if matches!(flow.event.kind, EventKind::EcnCe(_)) {
             flow.state.cwnd_before_mark = Some(flow.cwnd);
-            flow.reduce_to((1.0 - 0.5 * flow.state.fraction.alpha()) * flow.cwnd);
-            flow.window.discard_undo();
+            Response::to((1.0 - 0.5 * flow.state.fraction.alpha()) * flow.cwnd)
         } else {
             flow.state.cwnd_before_mark = None;
-            flow.reduce_to(0.5 * flow.cwnd);
+            Response::to(0.5 * flow.cwnd)
         }
     }
 

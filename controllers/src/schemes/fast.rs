@@ -5,7 +5,7 @@ use crate::parts::backstop::{self, Backstop};
 use crate::parts::base::Base;
 use crate::parts::base_delay::{self, BaseDelay, Sample};
 use crate::parts::limits::Limits;
-use crate::parts::recovery::Reduction;
+use crate::parts::recovery::{Reduction, Response};
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -222,8 +222,8 @@ impl WindowScheme for Fast {
     }
 
     /// `spec: sharma §7` rule 5.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce(Reduction { cwnd: 0.5 * flow.cwnd, ssthresh: LEAST });
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        Reduction { cwnd: 0.5 * flow.cwnd, ssthresh: LEAST }.into()
     }
 
     /// No slow start (`spec: sharma §7` rule 7).

@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 
 use crate::parts::base::Base;
 use crate::parts::limits::Limits;
+use crate::parts::recovery::Response;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Signals, View, parameters};
@@ -87,8 +88,8 @@ impl<S: Slowing> WindowScheme for Slowed<S> {
     }
 
     /// `spec: cho §9`: the decrease is unchanged, and nobody else's.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce_to(0.5 * flow.cwnd);
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        Response::to(0.5 * flow.cwnd)
     }
 
     fn inspect(_: &Params, (): &(), _: &Window, group: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -2,7 +2,7 @@
 
 use crate::parts::base::Base;
 use crate::parts::limits::Limits;
-use crate::parts::recovery::Undoable;
+use crate::parts::recovery::{Response, Undoable};
 use crate::parts::start_up;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -202,7 +202,7 @@ impl WindowScheme for HTcp {
     }
 
     /// `spec: sharma §8 rule 4`, A-15, A-16.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         let (params, now, state) = (flow.params, flow.now, &mut *flow.state);
         let variables = state.variables.save();
         let min = state.rtt_min.unwrap_or(variables.rtt_max);
@@ -218,7 +218,7 @@ impl WindowScheme for HTcp {
         variables.last_cong = now;
         variables.rtt_max = min + Span(((variables.rtt_max - min).0 as f64 * params.fade) as u64);
         let beta = variables.beta;
-        flow.reduce_to(beta * flow.cwnd);
+        Response::to(beta * flow.cwnd)
     }
 
     /// `spec: sharma §8 rule 5`.

@@ -2,6 +2,7 @@
 
 use crate::parts::base::Base;
 use crate::parts::high_speed::{Increase, Response};
+use crate::parts::recovery;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, View, parameters};
@@ -38,8 +39,8 @@ impl WindowScheme for HighSpeed {
     }
 
     /// `w ← (1 − b(w))·w` (`RFC 3649 §5`; `spec: sharma §3 T-5`).
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce_to((1.0 - flow.params.response.b(flow.cwnd)) * flow.cwnd);
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> recovery::Response {
+        recovery::Response::to((1.0 - flow.params.response.b(flow.cwnd)) * flow.cwnd)
     }
 
     fn inspect(

@@ -6,7 +6,7 @@ use crate::parts::base::Base;
 use crate::parts::delay_signal::DelaySignal;
 use crate::parts::limits::Limits;
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
-use crate::parts::recovery::Reduction;
+use crate::parts::recovery::{Reduction, Response};
 use crate::parts::splitmix::SplitMix64;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -233,7 +233,7 @@ impl WindowScheme for Ledbat {
     /// The half of the controller that shrinks, in recovery too, and the tether
     /// (`spec: arumaithurai §5.2` 2d, 2e; `§5.3` 1).
     #[inline(always)]
-    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
+    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) -> bool {
         let (params, window, state) = (flow.params, &mut *flow.window, &mut *flow.state);
         state.measure(params, flow.now, acked);
         let flight = match params.variant {
@@ -257,6 +257,7 @@ impl WindowScheme for Ledbat {
         if window.cwnd < before {
             window.discard_undo();
         }
+        true
     }
 
     #[inline]
@@ -283,8 +284,8 @@ impl WindowScheme for Ledbat {
 
     /// `spec: arumaithurai §5.3` 2: `min(cwnd, max(cwnd/2, MIN_CWND))`, which the window's
     /// floor sees to.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce(Reduction { cwnd: (0.5 * flow.cwnd).max(1.0), ssthresh: NO_SLOW_START });
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        Reduction { cwnd: (0.5 * flow.cwnd).max(1.0), ssthresh: NO_SLOW_START }.into()
     }
 
     /// The standard knows no slow start after a timeout (`spec: arumaithurai §5.3` 3); the

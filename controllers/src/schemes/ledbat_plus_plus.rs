@@ -5,7 +5,7 @@ use crate::parts::base::Base;
 use crate::parts::base_delay::{self, BaseDelay, Sample};
 use crate::parts::limits::Limits;
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
-use crate::parts::recovery::Reduction;
+use crate::parts::recovery::{Reduction, Response};
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -219,8 +219,9 @@ impl WindowScheme for LedbatPlusPlus {
     }
 
     #[inline(always)]
-    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
+    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) -> bool {
         flow.state.on_packets_acked(flow.params, flow.window, flow.now, acked);
+        true
     }
 
     /// `§4.1`: by the gain, to the threshold and no further.
@@ -237,11 +238,11 @@ impl WindowScheme for LedbatPlusPlus {
 
     /// Reno's response, also to the window a slowdown will return to: what is lost while
     /// the window is down was sent before.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         if flow.state.cycle.is_slowdown() {
-            flow.reduce(Reduction { cwnd: flow.cwnd, ssthresh: 0.5 * flow.ssthresh });
+            Reduction { cwnd: flow.cwnd, ssthresh: 0.5 * flow.ssthresh }.into()
         } else {
-            flow.reduce_to(0.5 * flow.cwnd);
+            Response::to(0.5 * flow.cwnd)
         }
     }
 

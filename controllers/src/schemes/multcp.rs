@@ -2,6 +2,7 @@
 
 use crate::parts::base::Base;
 use crate::parts::limits::Limits;
+use crate::parts::recovery::Response;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Path, parameters};
@@ -64,8 +65,8 @@ impl WindowScheme for MulTcp {
     }
 
     /// One of `n` flows halves; the threshold is the reduced window (`spec: cho §5`).
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce_to((1.0 - 0.5 / flow.params.n) * flow.cwnd);
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        Response::to((1.0 - 0.5 / flow.params.n) * flow.cwnd)
     }
 
     fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {

@@ -3,7 +3,7 @@
 use crate::event::{EcnCe, PacketsLost, RttSample};
 use crate::parts::base::Base;
 use crate::parts::marks::MarkedFraction;
-use crate::parts::recovery::RecoveryPeriod;
+use crate::parts::recovery::{RecoveryPeriod, Response};
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Decision, Ecn, EventKind, Info, Path, Signals, Span, Time, View, parameters};
@@ -223,16 +223,16 @@ impl WindowScheme for Prague {
     }
 
     /// Marks: `§2.4.2` of the draft. Losses: as Reno.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         match flow.event.kind {
             EventKind::EcnCe(EcnCe { newest_sent_at, .. }) if Self::is_due(flow, newest_sent_at) => {
                 Self::reduce_for_marks(flow);
+                Response::None
             }
             EventKind::PacketsLost(PacketsLost { newest_sent_at, .. }) => {
-                let to = Self::reduced_for_loss(flow, newest_sent_at);
-                flow.reduce_to(to);
+                Response::to(Self::reduced_for_loss(flow, newest_sent_at))
             }
-            _ => {}
+            _ => Response::None,
         }
     }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("reno.md")]
 
 use crate::parts::base::Base;
+use crate::parts::recovery::Response;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, parameters};
 
@@ -34,8 +35,8 @@ impl WindowScheme for Reno {
     }
 
     /// Half the window (`RFC 9002 §7.3.2`; `spec: sharma §2 T-2`).
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce_to(0.5 * flow.cwnd);
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        Response::to(0.5 * flow.cwnd)
     }
 }
 

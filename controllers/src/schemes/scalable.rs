@@ -1,6 +1,7 @@
 #![doc = include_str!("scalable.md")]
 
 use crate::parts::base::Base;
+use crate::parts::recovery::Response;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, parameters};
 
@@ -39,9 +40,9 @@ impl WindowScheme for Scalable {
     }
 
     /// `spec: sharma §4 T-7`.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         let b = if flow.cwnd > flow.params.low_window { flow.params.b } else { 0.5 };
-        flow.reduce_to((1.0 - b) * flow.cwnd);
+        Response::to((1.0 - b) * flow.cwnd)
     }
 }
 

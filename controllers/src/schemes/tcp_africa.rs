@@ -4,6 +4,7 @@ use crate::event::RttSample;
 use crate::parts::base::Base;
 use crate::parts::high_speed::{Increase, Response};
 use crate::parts::limits::Limits;
+use crate::parts::recovery;
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::vegas::{Delays, backlog};
 use crate::parts::window::Window;
@@ -78,8 +79,8 @@ impl WindowScheme for TcpAfrica {
     }
 
     /// HighSpeed TCP's in both modes (`spec: cho §9`).
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce_to((1.0 - flow.params.response.b(flow.cwnd)) * flow.cwnd);
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> recovery::Response {
+        recovery::Response::to((1.0 - flow.params.response.b(flow.cwnd)) * flow.cwnd)
     }
 
     fn inspect(

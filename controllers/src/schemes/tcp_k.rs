@@ -3,6 +3,7 @@
 use crate::parts::base::Base;
 use crate::parts::limits::Limits;
 use crate::parts::parallel::Weight;
+use crate::parts::recovery::Response;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, View, parameters};
@@ -46,8 +47,8 @@ impl WindowScheme for TcpK {
     }
 
     /// `spec: cho §5 K-CONG, eq. 4.3`.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce(Weight::single(flow.params.k).own_reduction(flow.window));
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        Weight::single(flow.params.k).own_reduction(flow.window).into()
     }
 
     fn inspect(params: &Params, (): &(), _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {

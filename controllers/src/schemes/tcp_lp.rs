@@ -4,6 +4,7 @@ use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base::Base;
 use crate::parts::delay_signal::DelaySignal;
 use crate::parts::limits::Limits;
+use crate::parts::recovery::Response;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Signals, Span, Time, View, choice, parameters};
@@ -183,8 +184,9 @@ impl WindowScheme for TcpLp {
     }
 
     #[inline(always)]
-    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
+    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) -> bool {
         flow.state.on_packets_acked(flow.params, flow.window, flow.now, acked);
+        true
     }
 
     #[inline]
@@ -199,8 +201,8 @@ impl WindowScheme for TcpLp {
     }
 
     /// `spec: arumaithurai §5.0`: a loss leaves two packets at least, whatever delay may do.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce_to((0.5 * flow.cwnd).max(2.0).min(flow.cwnd));
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        Response::to((0.5 * flow.cwnd).max(2.0).min(flow.cwnd))
     }
 
     fn inspect(_: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -4,6 +4,7 @@ use crate::event::RttSample;
 use crate::parts::base::Base;
 use crate::parts::limits::Limits;
 use crate::parts::parallel::{self, Weight};
+use crate::parts::recovery::Response;
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -108,13 +109,13 @@ impl WindowScheme for TcpP {
     }
 
     /// `spec: cho §4.3 Congestion`.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         let weight = weight(flow);
-        if parallel::guarded(flow, weight, &flow.state.rtt) {
-            parallel::reduce_threshold(flow, weight);
-        } else {
-            parallel::reduce(flow, weight);
-        }
+        parallel::response(flow, weight, parallel::guarded(flow, weight, &flow.state.rtt))
+    }
+
+    fn on_reduced(flow: &mut Flow<'_, Self>) {
+        parallel::scale_siblings(flow, weight(flow));
     }
 
     /// `spec: cho §4.3 Timeout, A-3`.

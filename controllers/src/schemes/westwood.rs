@@ -5,7 +5,7 @@ use crate::parts::ack_rate::AckRate;
 use crate::parts::base::Base;
 use crate::parts::base_delay::{self, BaseDelay, Sample};
 use crate::parts::limits::Limits;
-use crate::parts::recovery::Reduction;
+use crate::parts::recovery::{Reduction, Response};
 use crate::parts::vegas::signed;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
@@ -102,10 +102,10 @@ impl WindowScheme for Westwood {
 
     /// `spec: arumaithurai §6.1` 2; a window that is smaller stays, and grows to the
     /// threshold by slow start.
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         let ssthresh = flow.state.delivered(flow.window);
         let cwnd = if flow.params.never_rises { flow.cwnd.min(ssthresh) } else { ssthresh };
-        flow.reduce(Reduction { cwnd, ssthresh });
+        Reduction { cwnd, ssthresh }.into()
     }
 
     /// `spec: arumaithurai §6.1` 3.

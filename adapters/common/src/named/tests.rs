@@ -1,6 +1,6 @@
 use windlass_controllers::event::PacketsLost;
 use windlass_controllers::parts::base::Base;
-use windlass_controllers::{Controller, EventKind, Time, WindowController, WindowScheme, parameters};
+use windlass_controllers::{Controller, EventKind, Response, Time, WindowController, WindowScheme, parameters};
 
 use super::*;
 use crate::{Flow, Groups};
@@ -30,8 +30,8 @@ impl WindowScheme for Mine {
         acked / flow.cwnd
     }
 
-    fn on_congestion(flow: &mut windlass_controllers::Flow<'_, Self>) {
-        flow.reduce_to((1.0 - flow.params.b) * flow.cwnd);
+    fn on_congestion(flow: &mut windlass_controllers::Flow<'_, Self>) -> Response {
+        Response::to((1.0 - flow.params.b) * flow.cwnd)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::parts::base::Base;
+use crate::parts::recovery::Response;
 use crate::testkit::{self, MTU, PATH, acked, lost, marked};
 use crate::{Parameters, Span, parameters};
 
@@ -35,9 +36,9 @@ impl WindowScheme for Recorder {
     fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         acked / flow.cwnd
     }
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         flow.state.flight = flow.event.flight();
-        flow.reduce_to(0.75 * flow.cwnd);
+        Response::to(0.75 * flow.cwnd)
     }
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
         flow.state.flight = flow.event.flight();

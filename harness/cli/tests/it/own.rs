@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use windlass_adapter::NamedController;
 use windlass_controllers::parts::base::Base;
-use windlass_controllers::{Entry, Flow, Info, WindowController, WindowScheme, parameters};
+use windlass_controllers::{Entry, Flow, Info, Response, WindowController, WindowScheme, parameters};
 use windlass_lab::grid::{CODE, Cell};
 
 use crate::command::{Place, SHORT, inflated};
@@ -35,8 +35,8 @@ impl WindowScheme for Mine {
         flow.params.a * acked / flow.cwnd
     }
 
-    fn on_congestion(flow: &mut Flow<'_, Self>) {
-        flow.reduce_to(0.5 * flow.cwnd);
+    fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
+        Response::to(0.5 * flow.cwnd)
     }
 }
 
