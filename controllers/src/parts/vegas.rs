@@ -34,7 +34,7 @@ mod vegas_based;
 pub use backlog::{Delays, Rounding, backlog};
 pub use gradient::{ByGradient, Finding, Gradient, Pair, WindowHistory};
 pub use loss::{Every, LossArith, LossRule};
-pub use params::{Common, Compared, DeltaWindow};
+pub use params::{Common, DeltaWindow, Thresholds};
 pub use round::{Mean, Round};
 pub use scheme::{NEEDS, Scheme, State};
 pub(crate) use source::signed;

@@ -1,24 +1,19 @@
 #![doc = include_str!("card.md")]
 
 use crate::parts::vegas::{
-    ByGradient, Common, Compared, Every, Gradient, Pair, RoundMeasurement, RoundTrip, Scheme, Step, VegasBased,
+    ByGradient, Common, Every, Gradient, Pair, RoundMeasurement, RoundTrip, Scheme, Step, VegasBased,
 };
 use crate::{Info, parameters};
 
 parameters! {
     /// Parameters of [`Card`]: `card:NAME=VALUE,…`.
     pub struct Params {
-        @base Compared, paper Compared::paper();
+        // A loss halves the window (`spec: chan §9` has no rule of its own).
+        @base Common = Common { first_loss: 0.5, ..Common::default() }, paper Common { first_loss: 0.5, ..Common::paper() };
         /// Normalised delay gradient above which the window shrinks.
         gradient: f64 = 0.0, in 0.0, 1.0, source "spec: chan §9";
         /// Fraction of the window an adjustment gives up.
         b: f64 = 0.125, in 0.001, 0.5, source "spec: chan §9";
-    }
-}
-
-impl AsRef<Common> for Params {
-    fn as_ref(&self) -> &Common {
-        &self.base.0
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::parts::base_delay::BaseDelay;
 use crate::parts::vegas::{
-    ByOne, Common, Delays, Every, Frame, Mean, NEEDS, RoundTrip, RoundTripMemory, Scheme, Source, VegasBased,
+    ByOne, Common, Delays, Every, Frame, Mean, NEEDS, RoundTrip, RoundTripMemory, Scheme, Source, Thresholds,
+    VegasBased,
 };
 use crate::parts::windowed::WindowedMin;
 use crate::{Info, Signals, Span, Time, parameters};
@@ -11,6 +12,7 @@ parameters! {
     /// Parameters of [`EnhancedVegas`]: `enhanced-vegas:NAME=VALUE,…`.
     pub struct Params {
         @base Common, paper Common::paper();
+        @with thresholds: Thresholds, "Between which backlogs the window rests.";
         /// How long the least one-way delays are remembered, so that a drift between the clocks does not pass for queueing; 0 is for ever.
         owd_window: f64 = 30.0, paper 0.0, in 0.0, 86_400.0, unit "s", source "spec: chan §5.4";
         /// Ticks of the receiver's clock per tick of the sender's, where known.

@@ -5,7 +5,7 @@ use crate::parts::base_delay::{self, BaseDelay};
 use crate::parts::limits::Limits;
 use crate::parts::vegas::{
     self, ByOne, Common, Delays, DeltaWindow, Every, Frame, RoundMeasurement, RoundTrip, RoundTripMemory, Scheme,
-    Source, State, Step, StepRule, VegasBased,
+    Source, State, Step, StepRule, Thresholds, VegasBased,
 };
 use crate::{Decision, Info, Signals, Span, parameters};
 
@@ -27,6 +27,7 @@ parameters! {
                 delta_window: DeltaWindow::Cwnd,
                 ..Common::default()
             };
+        @with thresholds: Thresholds, "Between which backlogs the window rests.";
         /// How far into the range of RTTs, from the least to the largest of the round, a packet is late (t).
         threshold: f64 = 0.2, in 0.0, 1.0, source "spec: arumaithurai §6.3";
         /// Share of the window that has to be late for the multiplicative decrease (f).

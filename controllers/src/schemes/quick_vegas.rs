@@ -6,8 +6,11 @@ use crate::{Info, parameters};
 parameters! {
     /// Parameters of [`QuickVegas`]: `quick-vegas:NAME=VALUE,…`.
     pub struct Params {
-        @base Common = Common { alpha: 2.0, beta: 4.0, ..Common::default() },
-            paper Common { alpha: 2.0, beta: 4.0, ..Common::paper() };
+        @base Common, paper Common::paper();
+        /// Backlog below which the window grows; not above `beta`.
+        alpha: f64 = 2.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §6";
+        /// Backlog above which the window shrinks.
+        beta: f64 = 4.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §6";
         /// How far from the middle between `alpha` and `beta` the backlog may be for the window to rest.
         mid_band: f64 = 0.5, paper 0.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §6.4";
     }
@@ -30,7 +33,7 @@ impl StepRule<Params> for Quick {
 
     /// `spec: chan §6.3 V2–V6` (Eqs. 5.1 and 5.2).
     fn step(params: &Params, memory: &mut Succession, &RoundMeasurement { delta, .. }: &RoundMeasurement) -> Step {
-        let Common { alpha, beta, .. } = params.base;
+        let Params { alpha, beta, .. } = *params;
         let excess = delta - (alpha + beta) / 2.0;
         if delta < alpha && delta <= beta {
             memory.succ = memory.succ.saturating_add(1);

@@ -1,13 +1,14 @@
 #![doc = include_str!("red_vegas.md")]
 
 use crate::event::{EcnCe, PacketsAcked, PacketsLost};
-use crate::parts::vegas::{ByOne, Common, LossRule, NEEDS, RoundTrip, Scheme, Source, VegasBased};
+use crate::parts::vegas::{ByOne, Common, LossRule, NEEDS, RoundTrip, Scheme, Source, Thresholds, VegasBased};
 use crate::{Ecn, Info, Signals, parameters};
 
 parameters! {
     /// Parameters of [`RedVegas`]: `red-vegas:NAME=VALUE,…`. `beta` is also how many packets after a marked one a loss still counts as congestion.
     pub struct Params {
         @base Common, paper Common::paper();
+        @with thresholds: Thresholds, "Between which backlogs the window rests.";
         /// Whether a mark by itself shrinks the window, as it has to where routers mark for other reasons than a drop.
         react_to_ce: bool = true, paper false, source "spec: chan §7.5; RFC 9002 §7.1";
         /// Whether a loss while the backlog is above `beta` is congestion, marks or not.
@@ -46,7 +47,7 @@ impl Memory {
 
     /// `spec: chan §7.4 D2, §7.5`: random only what can be told to be.
     fn is_congestion(&self, params: &Params, lost: &PacketsLost, delta: Option<f64>) -> bool {
-        let beta = params.base.beta;
+        let beta = params.thresholds.beta;
         if !self.marking || params.guard && delta.is_some_and(|delta| delta > beta) {
             return true;
         }

@@ -3,7 +3,7 @@
 use crate::event::Queueing;
 use crate::parts::base_delay::BaseDelay;
 use crate::parts::vegas::{
-    ByOne, Common, Delays, Every, Frame, Mean, NEEDS, RoundTrip, Scheme, Source, VegasBased, signed,
+    ByOne, Common, Delays, Every, Frame, Mean, NEEDS, RoundTrip, Scheme, Source, Thresholds, VegasBased, signed,
 };
 use crate::parts::windowed::WindowedMin;
 use crate::{Info, Signals, Span, Time, choice, parameters};
@@ -24,6 +24,7 @@ parameters! {
     /// Parameters of [`RoVegas`]: `rovegas:NAME=VALUE,…`.
     pub struct Params {
         @base Common, paper Common::paper();
+        @with thresholds: Thresholds, "Between which backlogs the window rests.";
         /// How the base RTT follows the routers' reports: the least ever, the latest, or the least of the last `base_rounds` rounds.
         base_policy: BasePolicy = BasePolicy::Min, source "spec: chan §4.5 B3, §13 A6";
         /// How many rounds `base_policy=windowed` remembers.

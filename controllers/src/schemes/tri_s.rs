@@ -1,24 +1,19 @@
 #![doc = include_str!("tri_s.md")]
 
 use crate::parts::vegas::{
-    ByGradient, Common, Compared, Every, Gradient, Pair, RoundMeasurement, RoundTrip, Scheme, Step, VegasBased,
+    ByGradient, Common, Every, Gradient, Pair, RoundMeasurement, RoundTrip, Scheme, Step, VegasBased,
 };
 use crate::{Info, parameters};
 
 parameters! {
     /// Parameters of [`TriS`]: `tri-s:NAME=VALUE,…`.
     pub struct Params {
-        @base Compared, paper Compared::paper();
+        // A loss halves the window (`spec: chan §9` has no rule of its own).
+        @base Common = Common { first_loss: 0.5, ..Common::default() }, paper Common { first_loss: 0.5, ..Common::paper() };
         /// Normalised throughput gradient below which the window shrinks.
         shrink_below: f64 = 0.5, in 0.0, 1.0, source "Wang and Crowcroft 1991; spec: chan §9";
         /// Normalised throughput gradient from which on the window grows; between the two it rests for one decision.
         grow_from: f64 = 0.5, in 0.0, 1.0, source "Wang and Crowcroft 1991; spec: chan §9";
-    }
-}
-
-impl AsRef<Common> for Params {
-    fn as_ref(&self) -> &Common {
-        &self.base.0
     }
 }
 

@@ -1,7 +1,15 @@
 #![doc = include_str!("vegas.md")]
 
-use crate::Info;
-use crate::parts::vegas::{ByOne, Common, Every, RoundTrip, Scheme, VegasBased};
+use crate::parts::vegas::{ByOne, Common, Every, RoundTrip, Scheme, Thresholds, VegasBased};
+use crate::{Info, parameters};
+
+parameters! {
+    /// Parameters of [`Vegas`]: `vegas:NAME=VALUE,…`.
+    pub struct Params {
+        @base Common, paper Common::paper();
+        @with thresholds: Thresholds, "Between which backlogs the window rests.";
+    }
+}
 
 /// The parts Vegas is composed of.
 #[derive(Debug)]
@@ -17,7 +25,7 @@ impl Scheme for Choices {
         source: "spec: chan §3",
         fallback: None,
     };
-    type Params = Common;
+    type Params = Params;
     type Source = RoundTrip;
     type Step = ByOne;
     type Loss = Every;

@@ -304,7 +304,10 @@ where
         let mut sender = Sender::new(seed, seed % 2 == 0);
         let common = if seed % 3 == 0 { vegas::Common::paper() } else { vegas::Common::default() };
         let common = vegas::Common { path: FOR_EVER, ..common };
-        let mut plain = Flows::new(Static::<Vegas>(common));
+        let mut plain = Flows::new(Static::<Vegas>(windlass_controllers::schemes::vegas::Params {
+            base: common,
+            ..Default::default()
+        }));
         let mut other = Flows::new(Static::<S>(relative(common)));
         plain.join(&sender.path());
         other.join(&sender.path());

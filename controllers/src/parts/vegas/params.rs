@@ -1,24 +1,9 @@
 //! What the Vegas schemes let one set.
 
 use super::{GrowthGate, LossArith, Rounding};
-use crate::param::{Param, ParamError, Parameters};
 use crate::parts::limits::Limits;
 use crate::parts::{backstop, base_delay};
 use crate::{choice, parameters};
-
-/// Sets the parameter called `name` of `set`, unless it is one of `unused`.
-fn set_but<P: Parameters>(unused: &[&str], set: &mut P, name: &str, value: &str) -> Result<(), ParamError> {
-    if unused.contains(&name) { Err(ParamError::Unknown) } else { set.set(name, value) }
-}
-
-/// Names the parameters of `set` that are not among `unused`.
-fn describe_but<P: Parameters>(unused: &[&str], set: &P, visit: &mut dyn FnMut(&Param)) {
-    set.describe(&mut |param| {
-        if !unused.contains(&param.name) {
-            visit(param);
-        }
-    });
-}
 
 choice! {
     /// Which window the backlog is estimated from (`spec: chan §1.3, §13 A2`).
@@ -31,7 +16,7 @@ choice! {
 }
 
 parameters! {
-    /// What every Vegas scheme shares: the constants of the document and the knobs in
+    /// What every Vegas scheme shares, those included that compare one window with the one before it: the constants of the document and the knobs in
     /// which its simulations and a QUIC stack differ.
     pub struct Common {
         // Slow start listens to delay: none of `start_up` has a place in it. An idle flow keeps its window
@@ -39,10 +24,6 @@ parameters! {
         @base Limits = Limits { idle_restart: false, ..Limits::default() }, paper Limits::chan();
         @with bound: backstop::Settings, "What losses bound the window to.";
         @with path: base_delay::Settings, "How long the base RTT is believed.";
-        /// Backlog below which the window grows; not above `beta`.
-        alpha: f64 = 1.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4";
-        /// Backlog above which the window shrinks.
-        beta: f64 = 3.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4";
         /// Backlog above which slow start ends.
         gamma: f64 = 1.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4, §13 A13";
         /// What the window is multiplied by when slow start ends.
@@ -68,37 +49,12 @@ parameters! {
     }
 }
 
-impl AsRef<Common> for Common {
-    fn as_ref(&self) -> &Common {
-        self
-    }
-}
-
-/// What schemes share that compare one window with the one before it: everything but
-/// `alpha` and `beta`. A loss halves the window (`spec: chan §9` has no rule of its own).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Compared(pub Common);
-
-impl Compared {
-    const UNUSED: [&str; 2] = ["alpha", "beta"];
-}
-
-impl Default for Compared {
-    fn default() -> Self {
-        Compared(Common { first_loss: 0.5, ..Common::default() })
-    }
-}
-
-impl Parameters for Compared {
-    fn paper() -> Self {
-        Compared(Common { first_loss: 0.5, ..Common::paper() })
-    }
-
-    fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
-        set_but(&Compared::UNUSED, &mut self.0, name, value)
-    }
-
-    fn describe(&self, visit: &mut dyn FnMut(&Param)) {
-        describe_but(&Compared::UNUSED, &self.0, visit);
+parameters! {
+    /// Between which backlogs the window rests.
+    pub struct Thresholds {
+        /// Backlog below which the window grows; not above `beta`.
+        alpha: f64 = 1.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4";
+        /// Backlog above which the window shrinks.
+        beta: f64 = 3.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4";
     }
 }

@@ -3,7 +3,7 @@
 
 use core::fmt::Debug;
 
-use super::{Common, Delays};
+use super::{Delays, Thresholds};
 
 /// A change of the window, decided once per round.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -63,12 +63,12 @@ pub trait StepRule<P>: Debug + Send + Sync + 'static {
 #[derive(Debug)]
 pub struct ByOne;
 
-impl<P: AsRef<Common>> StepRule<P> for ByOne {
+impl<P: AsRef<Thresholds>> StepRule<P> for ByOne {
     type Memory = ();
 
     /// `spec: chan §3.6 P3` (Eq. 2.2).
     fn step(params: &P, (): &mut (), &RoundMeasurement { delta, .. }: &RoundMeasurement) -> Step {
-        let Common { alpha, beta, .. } = *params.as_ref();
+        let Thresholds { alpha, beta } = *params.as_ref();
         if delta > beta {
             Step::Shrink(1.0)
         } else if delta < alpha {

@@ -9,6 +9,11 @@ use crate::testkit::driven::{Driven, MS, Measured, alike, both_ways, profiles, r
 use crate::testkit::{acked, assert_close, cases};
 use crate::{Controller, EventKind, Parameters};
 
+/// The same parameters, for Vegas.
+fn as_vegas(Params { base, thresholds, .. }: Params) -> vegas::Params {
+    vegas::Params { base, thresholds }
+}
+
 type Flow = Driven<Choices>;
 type Plain = Driven<vegas::Choices>;
 
@@ -49,7 +54,7 @@ fn vector_of_a_flow() {
     let mut flow = Flow::measured(Params::default(), 20.0, 2.0, at((0, 0)), at((4 * MS, 40 * MS)));
     flow.decide();
     assert_close(flow.delta().unwrap(), 20.0 * (1.0 - 100.0 / 104.0), 1e-12);
-    let mut plain = Plain::measured(Common::default(), 20.0, 2.0, at((0, 0)), at((4 * MS, 40 * MS)));
+    let mut plain = Plain::measured(vegas::Params::default(), 20.0, 2.0, at((0, 0)), at((4 * MS, 40 * MS)));
     plain.decide();
     assert_eq!((flow.state.incr, plain.cwnd()), (0.05, 19.0));
 }
@@ -141,7 +146,7 @@ fn it_shows_both_queues() {
 fn vegas_is_not_invariant() {
     let with = |backward| {
         let mut plain =
-            Plain::measured(Common::default(), 20.0, 2.0, both_ways((0, 0), 0), both_ways((0, backward), 0));
+            Plain::measured(vegas::Params::default(), 20.0, 2.0, both_ways((0, 0), 0), both_ways((0, backward), 0));
         plain.decide();
         plain.cwnd()
     };
@@ -170,7 +175,7 @@ proptest! {
     #[test]
     fn p6_without_queueing_on_the_way_back_it_is_vegas(params in profiles::<Params>(), rounds in rounds(0)) {
         let sees = |_, queued| both_ways(queued, 0);
-        alike((&mut Flow::new(params), &mut Plain::new(params.base)), &rounds, None, sees, sees)?;
+        alike((&mut Flow::new(params), &mut Plain::new(as_vegas(params))), &rounds, None, sees, sees)?;
     }
 
     /// `spec: chan §5.2`.
@@ -181,7 +186,7 @@ proptest! {
         lossy in 0usize..20,
     ) {
         let sees = |_, queued| Measured { one_way: None, ..both_ways(queued, 0) };
-        alike((&mut Flow::new(params), &mut Plain::new(params.base)), &rounds, Some(lossy), sees, sees)?;
+        alike((&mut Flow::new(params), &mut Plain::new(as_vegas(params))), &rounds, Some(lossy), sees, sees)?;
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn near_the_middle_the_window_rests() {
 
 #[test]
 fn thresholds_the_wrong_way_round_do_not_grow_a_backlog() {
-    let params = Params { base: Common { alpha: 9.0, beta: 2.0, ..Common::default() }, ..Params::default() };
+    let params = Params { alpha: 9.0, beta: 2.0, ..Params::default() };
     let mut flow = measured(params, 50.0, 3.0, 0);
     flow.decide();
     assert_eq!((flow.cwnd(), flow.state.incr), (50.0, 0.0));

@@ -9,6 +9,11 @@ use crate::testkit::driven::{Driven, MS, TestEvent, outcome, profiles, test_even
 use crate::testkit::{acked, cases, lost, marked, unbounded};
 use crate::{Controller, EventKind, Parameters, Time, View};
 
+/// The same parameters, for Vegas.
+fn as_vegas(Params { base, thresholds, .. }: Params) -> vegas::Params {
+    vegas::Params { base, thresholds }
+}
+
 type Flow = Driven<Choices>;
 type Plain = Driven<vegas::Choices>;
 
@@ -126,7 +131,7 @@ fn marks() {
 fn it_needs_marks_unless_told_otherwise_and_asks_for_them() {
     let needs = |fallback| RedVegas::needs(&Params { fallback, ..Params::default() });
     assert!(needs(false).contains(Signals::CONGESTION_INDICATION | Signals::PACKET_NUMBERS | Signals::RTT));
-    assert_eq!(needs(true), vegas::Vegas::needs(&Common::default()));
+    assert_eq!(needs(true), vegas::Vegas::needs(&vegas::Params::default()));
     assert!(RedVegas::INFO.fallback.is_some());
     let flow = Flow::new(Params::default());
     assert_eq!(RedVegas::decide(&flow.params, &flow.state, View::solo(&())).ecn, Ecn::Ect0);
@@ -216,7 +221,7 @@ proptest! {
         live(&mut flow, &stretches, Some(true), true);
         prop_assert_eq!(flow.state.loss.random, 0);
         // Vegas answers marks, so one that must not is not told of them.
-        let mut plain = Plain::new(params.base);
+        let mut plain = Plain::new(as_vegas(params));
         if params.react_to_ce {
             live(&mut plain, &stretches, Some(true), true);
             prop_assert_eq!(outcome(&flow), outcome(&plain));
@@ -233,7 +238,7 @@ proptest! {
     #[test]
     fn p17_without_loss_it_is_vegas(params in profiles(), stretches in stretches()) {
         let mut flow = Flow::new(params);
-        let mut plain = Plain::new(params.base);
+        let mut plain = Plain::new(as_vegas(params));
         live(&mut flow, &stretches, None, false);
         live(&mut plain, &stretches, None, false);
         prop_assert_eq!(outcome(&flow), outcome(&plain));
@@ -243,7 +248,7 @@ proptest! {
     #[test]
     fn without_a_marking_path_it_is_vegas(params in profiles(), test_events in test_events()) {
         let mut flow = Flow::new(params);
-        let mut plain = Plain::new(params.base);
+        let mut plain = Plain::new(as_vegas(params));
         for kind in test_events {
             if !params.react_to_ce && matches!(kind, TestEvent::Mark(_)) {
                 continue;

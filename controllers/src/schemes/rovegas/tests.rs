@@ -8,6 +8,11 @@ use crate::testkit::driven::{Driven, MS, Measured, alike, both_ways, profiles, r
 use crate::testkit::{acked, assert_close, cases};
 use crate::{Controller, EventKind, Parameters};
 
+/// The same parameters, for Vegas.
+fn as_vegas(Params { base, thresholds, .. }: Params) -> vegas::Params {
+    vegas::Params { base, thresholds }
+}
+
 type Flow = Driven<Choices>;
 type Plain = Driven<vegas::Choices>;
 
@@ -213,7 +218,7 @@ proptest! {
     /// P6: "with exact base", so Vegas has to meet the empty path once.
     #[test]
     fn p6_without_queueing_on_the_way_back_it_is_vegas(params in any_policy(), rounds in rounds(0)) {
-        let (mut flow, mut plain) = (Flow::new(params), Plain::new(params.base));
+        let (mut flow, mut plain) = (Flow::new(params), Plain::new(as_vegas(params)));
         flow.round(&[both_ways((0, 0), 0)]);
         plain.round(&[both_ways((0, 0), 0)]);
         let sees = |_, queued| both_ways(queued, 0);
@@ -224,7 +229,7 @@ proptest! {
     #[test]
     fn without_reports_it_is_vegas(params in any_policy(), rounds in rounds(100 * MS), lossy in 0usize..20) {
         let sees = |_, queued| Measured { queueing: None, ..both_ways(queued, 0) };
-        alike((&mut Flow::new(params), &mut Plain::new(params.base)), &rounds, Some(lossy), sees, sees)?;
+        alike((&mut Flow::new(params), &mut Plain::new(as_vegas(params))), &rounds, Some(lossy), sees, sees)?;
     }
 
     #[test]

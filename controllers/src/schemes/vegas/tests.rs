@@ -14,12 +14,12 @@ use crate::{Parameters, Signals};
 
 type Flow = Driven<Choices>;
 
-fn paper() -> Common {
-    Common::paper()
+fn paper() -> Params {
+    Params::paper()
 }
 
 /// What a flow decides that knows a base of 100 ms and has measured `rtt_us`.
-fn judged(params: Common, cwnd: f64, ssthresh: f64, rtt_us: u64) -> (f64, f64, f64, f64) {
+fn judged(params: Params, cwnd: f64, ssthresh: f64, rtt_us: u64) -> (f64, f64, f64, f64) {
     let flow = Flow::judged(params, cwnd, ssthresh, 100 * MS, rtt_us * 1000);
     (flow.delta().unwrap(), flow.cwnd(), flow.state.window.ssthresh, flow.state.incr)
 }
@@ -36,7 +36,7 @@ fn above_beta_it_loses_a_packet_at_once() {
 
 #[test]
 fn below_alpha_it_gains_a_packet_over_the_next_round() {
-    let (delta, cwnd, _, incr) = judged(Common::default(), 20.0, 2.0, 104_000);
+    let (delta, cwnd, _, incr) = judged(Params::default(), 20.0, 2.0, 104_000);
     assert_close(delta, 0.769, 1e-3);
     assert_eq!((cwnd, incr), (20.0, 0.05));
     // Rounded, the same backlog is 1: enough.
@@ -46,7 +46,7 @@ fn below_alpha_it_gains_a_packet_over_the_next_round() {
 #[test]
 fn slow_start_ends_above_gamma_and_gives_back_an_eighth() {
     assert_eq!(judged(paper(), 64.0, f64::INFINITY, 102_560), (2.0, 56.0, 2.0, 0.0));
-    let (delta, cwnd, ssthresh, _) = judged(Common::default(), 64.0, f64::INFINITY, 102_560);
+    let (delta, cwnd, ssthresh, _) = judged(Params::default(), 64.0, f64::INFINITY, 102_560);
     assert_close(delta, 1.5975, 1e-4);
     assert_eq!((cwnd, ssthresh), (56.0, 2.0));
 }
@@ -76,7 +76,7 @@ fn a_negative_backlog_would_grow_the_window() {
 fn it_lists_what_it_uses() {
     use crate::{Algorithm, Controller};
     assert_eq!(Vegas::needs(&paper()), Signals::ACKS | Signals::LOSS | Signals::RTT);
-    let text = "vegas:alpha=2,growth_gate=post-ack,delta_rounding=nearest";
+    let text = "vegas:growth_gate=post-ack,delta_rounding=nearest,alpha=2";
     assert_eq!(Algorithm::read(text).unwrap().to_string(), text);
     let document = Algorithm::read("vegas:profile=paper").unwrap();
     assert_eq!(document, Algorithm::Vegas(paper()));

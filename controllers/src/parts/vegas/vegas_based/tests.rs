@@ -3,19 +3,23 @@
 use super::*;
 use crate::Parameters;
 use crate::event::SpuriousLoss;
-use crate::parts::vegas::{GrowthGate, LossArith};
-use crate::schemes::vegas::Choices;
+use crate::parts::vegas::{GrowthGate, LossArith, Thresholds};
+use crate::schemes::vegas::{Choices, Params};
 use crate::testkit::driven::{Driven, MS, trip};
 use crate::testkit::{self, MTU, acked};
 
 type Flow = Driven<Choices>;
 
-fn paper() -> Common {
-    Common::paper()
+fn paper() -> Params {
+    Params::paper()
+}
+
+fn with(base: Common) -> Params {
+    Params { base, ..Params::default() }
 }
 
 /// A flow in the middle of a growing round.
-fn growing(params: Common, cwnd: f64) -> Flow {
+fn growing(params: Params, cwnd: f64) -> Flow {
     let mut flow = Flow::avoiding(params, cwnd, 100 * MS);
     flow.decide();
     assert_eq!(flow.state.incr, 1.0 / cwnd);
@@ -71,7 +75,7 @@ fn a_round_without_samples_only_stops_growth() {
 
 #[test]
 fn growth_is_spread_over_the_acks_and_counts_their_packets() {
-    let mut flow = growing(Common::default(), 10.0);
+    let mut flow = growing(Params::default(), 10.0);
     let two = |flow: &Flow| PacketsAcked {
         newest_sent_at: Time(1),
         bytes: 2 * u64::from(MTU),
@@ -92,12 +96,12 @@ fn growth_is_spread_over_the_acks_and_counts_their_packets() {
 #[test]
 fn growth_waits_for_the_window_to_be_used() {
     for (params, idle_packets, grows) in [
-        (Common::default(), 2, true),
-        (Common::default(), 3, false),
+        (Params::default(), 2, true),
+        (Params::default(), 3, false),
         (paper(), 1, true),
         (paper(), 2, false),
-        (Common { growth_gate: GrowthGate::Off, ..paper() }, 10, true),
-        (Common { max_gap: 5.0, ..Common::default() }, 5, true),
+        (with(Common { growth_gate: GrowthGate::Off, ..paper().base }), 10, true),
+        (with(Common { max_gap: 5.0, ..Common::default() }), 5, true),
     ] {
         let mut flow = growing(params, 10.0);
         let before = (10 - idle_packets) * u64::from(MTU);
@@ -110,7 +114,7 @@ fn growth_waits_for_the_window_to_be_used() {
         flow.apply(EventKind::PacketsAcked(ack));
         assert_eq!(flow.cwnd() > 10.0, grows, "{idle_packets} of 10 unused, {params:?}");
     }
-    let mut flow = growing(Common::default(), 10.0);
+    let mut flow = growing(Params::default(), 10.0);
     flow.apply(EventKind::PacketsAcked(PacketsAcked {
         app_limited: true,
         newest_sent_at: Time(1),
@@ -121,7 +125,7 @@ fn growth_waits_for_the_window_to_be_used() {
 
 #[test]
 fn doubling_stops_at_the_threshold() {
-    for (params, frame_packets) in [(paper(), 1), (Common::default(), 4)] {
+    for (params, frame_packets) in [(paper(), 1), (Params::default(), 4)] {
         let mut flow = Flow::judged(params, 8.0, 11.0, 100 * MS, 100 * MS);
         assert!(flow.state.doubling);
         for _ in 0..3 {
@@ -139,7 +143,7 @@ fn doubling_stops_at_the_threshold() {
 
 #[test]
 fn an_estimate_uses_no_more_than_was_in_flight() {
-    let mut flow = Flow::measured(Common::default(), 40.0, 2.0, trip(100 * MS), trip(125 * MS));
+    let mut flow = Flow::measured(Params::default(), 40.0, 2.0, trip(100 * MS), trip(125 * MS));
     flow.state.round.begin(Time(1));
     for packets in [10, 20, 5] {
         let ack = PacketsAcked {
@@ -160,7 +164,7 @@ fn an_estimate_uses_no_more_than_was_in_flight() {
 
 #[test]
 fn what_is_in_flight_above_the_window_is_not_its_backlog() {
-    let mut flow = Flow::measured(Common::default(), 40.0, 2.0, trip(100 * MS), trip(125 * MS));
+    let mut flow = Flow::measured(Params::default(), 40.0, 2.0, trip(100 * MS), trip(125 * MS));
     flow.state.window.cwnd = 20.0;
     flow.decide();
     assert_eq!(flow.delta(), Some(4.0));
@@ -168,7 +172,7 @@ fn what_is_in_flight_above_the_window_is_not_its_backlog() {
 
 #[test]
 fn a_loss_reduces_once_for_all_that_was_sent_before_and_enters_avoidance() {
-    let mut flow = Flow::measured(Common::default(), 40.0, f64::INFINITY, trip(100 * MS), trip(125 * MS));
+    let mut flow = Flow::measured(Params::default(), 40.0, f64::INFINITY, trip(100 * MS), trip(125 * MS));
     let sent_at = flow.now;
     flow.lose(sent_at, 1);
     assert_eq!((flow.cwnd(), flow.state.window.ssthresh, flow.state.incr), (30.0, 2.0, 0.0));
@@ -184,14 +188,14 @@ fn a_loss_reduces_once_for_all_that_was_sent_before_and_enters_avoidance() {
 
 #[test]
 fn a_mark_is_the_loss_of_a_first_transmission() {
-    let mut flow = Flow::avoiding(Common::default(), 40.0, 100 * MS);
+    let mut flow = Flow::avoiding(Params::default(), 40.0, 100 * MS);
     flow.apply(EventKind::EcnCe(testkit::marked(Time(flow.now))));
     assert_eq!(flow.cwnd(), 30.0);
 }
 
 #[test]
 fn what_was_sent_before_a_loss_says_nothing_of_the_window_after_it() {
-    for (params, delta) in [(Common::default(), Some(0.0)), (paper(), Some(15.0))] {
+    for (params, delta) in [(Params::default(), Some(0.0)), (paper(), Some(15.0))] {
         let mut flow = Flow::avoiding(params, 40.0, 100 * MS);
         flow.decide();
         flow.lose_one(1);
@@ -228,20 +232,26 @@ fn persistent_congestion_starts_over_from_two_packets() {
 
 #[test]
 fn no_window_falls_below_two() {
-    let mut flow = Flow::avoiding(Common::default(), 2.0, 100 * MS);
+    let mut flow = Flow::avoiding(Params::default(), 2.0, 100 * MS);
     flow.lose_one(2);
     assert_eq!(flow.cwnd(), 2.0);
     flow.apply(EventKind::PersistentCongestion(testkit::lost(Time(flow.now))));
     assert_eq!((flow.cwnd(), flow.state.window.ssthresh), (2.0, 2.0));
-    let flow = Flow::judged(Common { alpha: 0.0, beta: 0.5, ..paper() }, 2.0, 2.0, 100 * MS, 900 * MS);
+    let flow = Flow::judged(
+        Params { thresholds: Thresholds { alpha: 0.0, beta: 0.5 }, ..paper() },
+        2.0,
+        2.0,
+        100 * MS,
+        900 * MS,
+    );
     assert_eq!(flow.cwnd(), 2.0);
-    let flow = Flow::judged(Common { gamma: 0.5, ..paper() }, 2.2, 100.0, 100 * MS, 900 * MS);
+    let flow = Flow::judged(with(Common { gamma: 0.5, ..paper().base }), 2.2, 100.0, 100 * MS, 900 * MS);
     assert_eq!((flow.cwnd(), flow.state.window.ssthresh), (2.0, 2.0), "the eighth that ends slow start");
 }
 
 #[test]
 fn a_spurious_loss_is_taken_back() {
-    let mut flow = Flow::avoiding(Common::default(), 40.0, 100 * MS);
+    let mut flow = Flow::avoiding(Params::default(), 40.0, 100 * MS);
     flow.state.window.ssthresh = f64::INFINITY;
     flow.lose_one(1);
     flow.apply(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) }));
@@ -253,7 +263,7 @@ fn a_spurious_loss_is_taken_back() {
 #[test]
 fn an_idle_flow_starts_a_new_round_and_keeps_its_window() {
     let idle = |ms| EventKind::IdleRestart(IdleRestart { idle: Span(ms * MS), pto: Span(300 * MS) });
-    let mut flow = growing(Common::default(), 40.0);
+    let mut flow = growing(Params::default(), 40.0);
     flow.apply(idle(300));
     assert!(flow.state.incr > 0.0, "no longer than a probe timeout");
     let sent_before = Time(flow.now);
@@ -261,25 +271,25 @@ fn an_idle_flow_starts_a_new_round_and_keeps_its_window() {
     assert_eq!((flow.cwnd(), flow.state.incr), (40.0, 0.0));
     assert!(!flow.state.round.ends(sent_before));
     assert!(flow.state.round.ends(Time(flow.now)));
-    let mut restarted = growing(Common::default(), 40.0);
-    restarted.params.base.idle_restart = true;
+    let mut restarted = growing(Params::default(), 40.0);
+    restarted.params.base.base.idle_restart = true;
     restarted.apply(idle(301));
     assert_eq!(restarted.cwnd(), 10.0, "on request");
 }
 
 #[test]
 fn another_datagram_size_keeps_bytes_and_growth_per_round() {
-    let mut flow = growing(Common::default(), 40.0);
+    let mut flow = growing(Params::default(), 40.0);
     flow.apply(EventKind::MtuUpdated(2 * MTU));
     assert_eq!((flow.cwnd(), flow.state.incr), (20.0, 0.05));
-    let mut flow = Flow::judged(Common::default(), 8.0, f64::INFINITY, 100 * MS, 100 * MS);
+    let mut flow = Flow::judged(Params::default(), 8.0, f64::INFINITY, 100 * MS, 100 * MS);
     flow.apply(EventKind::MtuUpdated(2 * MTU));
     assert_eq!((flow.cwnd(), flow.state.incr), (4.0, 1.0), "doubling is doubling");
 }
 
 #[test]
 fn whole_packets_as_the_document() {
-    assert_eq!(paper().loss_arith, LossArith::Integer);
+    assert_eq!(paper().base.loss_arith, LossArith::Integer);
     let mut flow = Flow::avoiding(paper(), 17.6, 100 * MS);
     flow.lose_one(1);
     assert_eq!(flow.cwnd(), 13.0);
@@ -287,7 +297,7 @@ fn whole_packets_as_the_document() {
 
 #[test]
 fn a_timer_a_probe_or_a_group_changes_nothing() {
-    let mut flow = growing(Common::default(), 40.0);
+    let mut flow = growing(Params::default(), 40.0);
     let before = flow.state;
     for kind in [EventKind::TimerExpired, EventKind::Joined, EventKind::Left] {
         flow.apply(kind);

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::{Flow, MS, Vegas, paper};
+use super::{Flow, MS, Params, Thresholds, Vegas, paper};
 use crate::Controller;
-use crate::parts::vegas::{Common, LossArith, Rounding};
+use crate::parts::vegas::{LossArith, Rounding};
 use crate::testkit::driven::{test_events, trip};
 use crate::testkit::pipe::Pipe;
 use crate::testkit::{cases, unbounded};
@@ -12,11 +12,11 @@ use crate::testkit::{cases, unbounded};
 const BASE: u64 = 100 * MS;
 
 /// Either profile, with thresholds the document uses.
-fn profiles() -> impl Strategy<Value = Common> {
+fn profiles() -> impl Strategy<Value = Params> {
     let thresholds = prop_oneof![Just((1.0, 3.0)), Just((2.0, 4.0)), Just((2.0, 2.0))];
     (prop::bool::ANY, thresholds).prop_map(|(document, (alpha, beta))| {
-        let common = if document { paper() } else { Common::default() };
-        Common { alpha, beta, ..common }
+        let params = if document { paper() } else { Params::default() };
+        Params { thresholds: Thresholds { alpha, beta }, ..params }
     })
 }
 
@@ -91,7 +91,7 @@ proptest! {
             flow.lose(sent_at, transmissions);
             let whole = libm::floor(before);
             let answered = cut_at < Some(sent_at);
-            let expected = match params.loss_arith {
+            let expected = match params.base.loss_arith {
                 _ if !answered => before,
                 LossArith::Integer if whole <= 3.0 => 2.0,
                 LossArith::Integer if transmissions > 1 => libm::floor(whole / 2.0),
@@ -117,7 +117,7 @@ proptest! {
         start in 2.0..45.0f64,
     ) {
         let (alpha, beta) = thresholds;
-        let params = Common { alpha, beta, ..if document { paper() } else { unbounded(Common::default()) } };
+        let params = Params { thresholds: Thresholds { alpha, beta }, ..if document { paper() } else { unbounded(Params::default()) } };
         let pipe = Pipe { service, base: (capacity * service as f64) as u64, every: 1 };
         let mut state = Vegas::start(&params, &crate::testkit::PATH);
         state.window.cwnd = start;
@@ -130,7 +130,7 @@ proptest! {
 /// every other packet, as QUIC's do.
 #[test]
 fn p5_a_new_flow_settles_between_alpha_and_beta() {
-    for (params, every) in [(paper(), 1), (unbounded(Common::default()), 1), (unbounded(Common::default()), 2)] {
+    for (params, every) in [(paper(), 1), (unbounded(Params::default()), 1), (unbounded(Params::default()), 2)] {
         for capacity in [3, 17, 60, 150] {
             let pipe = Pipe { service: MS, base: capacity * MS, every };
             let state = Vegas::start(&params, &crate::testkit::PATH);
@@ -143,13 +143,13 @@ fn p5_a_new_flow_settles_between_alpha_and_beta() {
 /// after.
 fn settles(
     pipe: &Pipe,
-    params: &Common,
+    params: &Params,
     state: <Vegas as Controller>::State,
     rounds: u32,
 ) -> Result<(), TestCaseError> {
     let most = (pipe.capacity() + 8.0).max(state.window.cwnd) as u32 + 1;
     let acks = rounds * most;
-    let slack = if params.delta_rounding == Rounding::Nearest { 0.5 } else { 1e-6 };
+    let slack = if params.base.delta_rounding == Rounding::Nearest { 0.5 } else { 1e-6 };
     let mut rest = None;
     let mut seen = 0;
     let mut verdict = Ok(());
@@ -161,13 +161,13 @@ fn settles(
         let cwnd = moment.state.window.cwnd;
         let queued = moment.in_flight - pipe.capacity();
         // The estimate is made from the window, of which a fraction is not in flight.
-        let estimate = match params.delta_rounding {
+        let estimate = match params.base.delta_rounding {
             Rounding::Nearest => queued * cwnd / moment.in_flight,
             Rounding::None => queued,
         };
         verdict = if *rest.get_or_insert(cwnd) != cwnd {
             Err(TestCaseError::fail(std::format!("still moving: {rest:?}, {cwnd}")))
-        } else if !(params.alpha - slack..=params.beta + slack).contains(&estimate) {
+        } else if !(params.thresholds.alpha - slack..=params.thresholds.beta + slack).contains(&estimate) {
             Err(TestCaseError::fail(std::format!("backlog {queued} of {cwnd}")))
         } else {
             Ok(())
