@@ -152,13 +152,16 @@ macro_rules! catalogue {
                 || Algorithm::$variant(Default::default()),
             ),)+];
 
+            /// Their names.
+            pub const NAMES: &'static [&'static str] = &[$(<$controller as Controller>::INFO.name),+];
+
             /// Sets the parameter called `name`; `profile` sets all of them.
             ///
             /// # Errors
             /// There is no such parameter, or it does not take `value`.
             pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
                 match self {
-                    $(Algorithm::$variant(params) => text::set::<$controller>(params, name, value),)+
+                    $(Algorithm::$variant(params) => text::set(params, <$controller as Controller>::INFO.source, name, value),)+
                 }
             }
 
@@ -266,7 +269,7 @@ macro_rules! catalogue {
             }
             fn parameters(&self) -> text::Names {
                 match self {
-                    $(Algorithm::$variant(_) => text::Names::of::<$controller>(),)+
+                    $(Algorithm::$variant(_) => text::Names::of::<<$controller as Controller>::Params>(),)+
                 }
             }
         }
@@ -383,7 +386,7 @@ catalogue! {
 
 impl Algorithm {
     /// A prefix that the name of every controller may have, where a stack has controllers of the same name.
-    pub const PREFIX: &'static str = "windlass/";
+    pub const PREFIX: &'static str = text::PREFIX;
 
     /// The controller called `name`, with default parameters.
     #[must_use]
@@ -395,7 +398,7 @@ impl Algorithm {
     /// The name in the catalogue that a user who typed `name` most likely meant, if one is similar.
     #[must_use]
     pub fn nearest(name: &str) -> Option<&'static str> {
-        text::nearest(name, Algorithm::ALL.iter().map(|entry| entry.name))
+        text::nearest(name, Self::NAMES.iter().copied())
     }
 
     /// Reads `name` or `name:parameter=value,…`, also with [`PREFIX`](Self::PREFIX). `profile=paper` takes the document's
@@ -406,7 +409,8 @@ impl Algorithm {
     /// What is wrong with the text, and what was expected.
     pub fn read(text: &str) -> Result<Algorithm, ParseError<'_>> {
         let (name, assignments) = text.split_once(':').unwrap_or((text, ""));
-        let mut algorithm = Algorithm::named(name).ok_or(ParseError::UnknownController { name, own: &[] })?;
+        let mut algorithm =
+            Algorithm::named(name).ok_or(ParseError::UnknownController { name, catalogue: Self::NAMES, own: &[] })?;
         text::assign(&mut algorithm, assignments)?;
         Ok(algorithm)
     }

@@ -2,7 +2,8 @@
 
 use core::fmt::{self, Debug, Write};
 
-use crate::text::{self, Configurable};
+use crate::param::{Param, ParamError, Range};
+use crate::text::{self, Configurable, Names};
 use crate::{Decision, Event, Parameters, Signals, Table, Time, View};
 
 /// What is known of a path when a flow starts on it.
@@ -160,6 +161,24 @@ impl<C: Controller> Clone for Static<C> {
 
 // Its parameters are; the controller is never held.
 impl<C: Controller> Copy for Static<C> {}
+
+impl<C: Controller> Configurable for Static<C> {
+    fn name(&self) -> &'static str {
+        C::INFO.name
+    }
+    fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
+        text::set(&mut self.0, C::INFO.source, name, value)
+    }
+    fn describe(&self, visit: &mut dyn FnMut(&Param)) {
+        self.0.describe(visit);
+    }
+    fn limit(&self) -> Option<(&'static str, Range)> {
+        self.0.limit()
+    }
+    fn parameters(&self) -> Names {
+        Names::of::<C::Params>()
+    }
+}
 
 impl<C: Controller + Debug + 'static> ConfiguredController for Static<C> {
     type State = C::State;

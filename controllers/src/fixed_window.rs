@@ -1,8 +1,8 @@
 //! A window that never changes: no congestion control at all, for tests.
 //!
 //! What a stack or the simulator does with a decision can be seen from outside only if
-//! the decision stands still. [`FixedWindow`] is not in the catalogue, since nobody should
-//! run it on a network that others use; it plugs into the generic side of every adapter
+//! the decision stands still. [`FixedWindow`] is not in the catalogue, since on a network
+//! that others use it does harm; it plugs into the generic side of every adapter
 //! and of the simulator through [`Static`]:
 //!
 //! ```

@@ -4,7 +4,7 @@
 //! [`Member`] per flow in ascending order of [`Member::id`]. The authoritative window
 //! of a grouped flow is its member's: a sibling may *lower* it at any event. A step
 //! reads everything, writes its own entry and the shared state, and may lower
-//! siblings' windows; nobody has to be woken (`spec: cho §2`).
+//! siblings' windows; no other flow has to be woken (`spec: cho §2`).
 
 use crate::Time;
 

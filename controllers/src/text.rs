@@ -3,7 +3,9 @@
 use core::fmt;
 
 use crate::param::{Param, ParamError, Parameters, Range, Value};
-use crate::{Algorithm, Controller, Static};
+
+/// A prefix that the name of every controller of the catalogue may have.
+pub(crate) const PREFIX: &str = "windlass/";
 
 /// A controller whose parameters have names.
 pub trait Configurable {
@@ -22,24 +24,6 @@ pub trait Configurable {
     fn parameters(&self) -> Names;
 }
 
-impl<C: Controller> Configurable for Static<C> {
-    fn name(&self) -> &'static str {
-        C::INFO.name
-    }
-    fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
-        set::<C>(&mut self.0, name, value)
-    }
-    fn describe(&self, visit: &mut dyn FnMut(&Param)) {
-        self.0.describe(visit);
-    }
-    fn limit(&self) -> Option<(&'static str, Range)> {
-        self.0.limit()
-    }
-    fn parameters(&self) -> Names {
-        Names::of::<C>()
-    }
-}
-
 /// What is called with each parameter.
 type Visit<'a> = &'a mut dyn FnMut(&Param);
 
@@ -48,10 +32,10 @@ type Visit<'a> = &'a mut dyn FnMut(&Param);
 pub struct Names(fn(Visit<'_>));
 
 impl Names {
-    /// Those of `C`.
+    /// Those of the set `P`.
     #[must_use]
-    pub fn of<C: Controller>() -> Names {
-        Names(|visit| C::Params::default().describe(visit))
+    pub fn of<P: Parameters>() -> Names {
+        Names(|visit| P::default().describe(visit))
     }
 }
 
@@ -69,6 +53,8 @@ pub enum ParseError<'a> {
     UnknownController {
         /// The name as typed.
         name: &'a str,
+        /// The names of the catalogue.
+        catalogue: &'static [&'static str],
         /// The names there are beside those of the catalogue.
         own: &'static [&'static str],
     },
@@ -113,9 +99,9 @@ impl fmt::Debug for ParseError<'_> {
 impl fmt::Display for ParseError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ParseError::UnknownController { name, own } => {
+            ParseError::UnknownController { name, catalogue, own } => {
                 write!(f, "unknown controller {name:?}")?;
-                let all = || Algorithm::ALL.iter().map(|entry| entry.name).chain(own.iter().copied());
+                let all = || catalogue.iter().chain(own.iter()).copied();
                 if let Some(near) = nearest(name, all()) {
                     write!(f, " (did you mean {near:?}?)")?;
                 }
@@ -156,13 +142,13 @@ const fn profiles(draft: bool, linux: bool) -> crate::param::Range {
     })
 }
 
-/// [`Configurable::set`] for the parameters of `C`.
-pub(crate) fn set<C: Controller>(params: &mut C::Params, name: &str, value: &str) -> Result<(), ParamError> {
+/// [`Configurable::set`] for the parameters of a controller that is built from the document `source`.
+pub(crate) fn set<P: Parameters>(params: &mut P, source: &str, name: &str, value: &str) -> Result<(), ParamError> {
     if name != "profile" {
         return params.set(name, value);
     }
-    let draft = C::INFO.source.starts_with("draft-");
-    let linux = Parameters::linux();
+    let draft = source.starts_with("draft-");
+    let linux = P::linux();
     *params = match (value, linux) {
         ("quic", _) => Default::default(),
         ("paper", _) => Parameters::paper(),
@@ -228,7 +214,7 @@ pub fn write(f: &mut dyn fmt::Write, controller: &dyn Configurable, reference: &
 
 /// The one of `names` that a user who typed `name`, which may have the catalogue's prefix, most likely meant.
 pub(crate) fn nearest(name: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    let name = name.strip_prefix(Algorithm::PREFIX).unwrap_or(name);
+    let name = name.strip_prefix(PREFIX).unwrap_or(name);
     let near = names.map(|other| (edits_between(name, other), other)).min()?;
     (near.0 <= (name.len() / 3).min(3)).then_some(near.1)
 }

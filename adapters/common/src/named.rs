@@ -107,7 +107,7 @@ impl NamedController {
             Some(Self::Catalogue(_)) => Algorithm::read(text).map(Self::Catalogue),
             None => {
                 let own = ADDED.get().map_or(&[][..], |(_, names)| names);
-                Err(ParseError::UnknownController { name, own })
+                Err(ParseError::UnknownController { name, catalogue: Algorithm::NAMES, own })
             }
         }
     }

@@ -132,7 +132,7 @@ impl Outcome {
     }
 }
 
-/// A source and what became of its tests.
+/// A source and the results of its tests.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     /// The source.

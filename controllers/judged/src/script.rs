@@ -185,7 +185,7 @@ impl Run<'_> {
         let most = self.test.round_bytes.map_or(usize::MAX, |bytes| bytes.div_ceil(self.sender.mtu()) as usize);
         for (round, &expected) in self.test.rounds.iter().enumerate() {
             let cwnd = self.sender.decision().cwnd;
-            // Whole packets are told.
+            // Whole packets are reported.
             let packets = (cwnd / self.sender.mtu()) as f64;
             let by = self.test.within.max(self.test.share * expected);
             let decided = self.test.decided.iter().find(|decided| (decided.from..=decided.to).contains(&round));

@@ -1,12 +1,7 @@
-//! What happens to a sender, at random, and what it leaves behind.
+//! What happens to a sender, at random.
 
 use proptest::prelude::*;
-use windlass_adapter::Flow;
-use windlass_adapter::rfc9002::RttEstimator;
-use windlass_controllers::{Algorithm, Path, Time};
-
-use crate::sender::Sender;
-use crate::{Expected, Frame, Reference};
+use windlass_controllers::{Path, Time};
 
 /// A sender's life: a datagram size and what happens.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -167,43 +162,4 @@ pub fn poisons(most: usize) -> impl Strategy<Value = History> {
     let actions = prop::collection::vec(prop_oneof![1 => round, 1 => actions()], 1..=most);
     let service = prop_oneof![2 => Just(0u16), 1 => 0u16..2000];
     (service, actions).prop_map(|(service_us, actions)| History { mtu: 1200, service_us, actions })
-}
-
-/// What a history leaves behind.
-#[derive(Debug)]
-pub struct Past {
-    /// The controller's flow.
-    pub flow: Flow<Algorithm>,
-    /// When the history is over.
-    pub now: Time,
-    /// Bytes acknowledged.
-    pub delivered: u64,
-    /// The number of the next packet.
-    pub next_pn: u64,
-    /// The sender's estimates of the RTT.
-    pub rtt: RttEstimator,
-}
-
-/// Runs `history` on ours alone. What is in flight in the end is neither acknowledged nor lost, and the maximum
-/// datagram size is that of the beginning.
-#[must_use]
-pub fn live(algorithm: Algorithm, history: &History) -> Past {
-    let mut sender = Sender::new(algorithm, Box::new(Nobody), history);
-    for action in history.actions.iter().chain([&Action::Mtu { bytes: history.mtu }]) {
-        let compared = sender.act(action);
-        debug_assert!(compared.is_ok(), "there is nothing to differ from");
-    }
-    let Sender { flow, now, delivered, next_pn, rtt, .. } = sender;
-    Past { flow, now, delivered, next_pn, rtt }
-}
-
-/// Nobody to compare with.
-struct Nobody;
-
-impl Reference for Nobody {
-    fn on_frame(&mut self, _: &Frame<'_>) {}
-    fn on_mtu(&mut self, _: Time, _: u64) {}
-    fn expected(&self, _: Time) -> Expected {
-        Expected { cwnd: f64::NAN, ..Expected::default() }
-    }
 }

@@ -14,6 +14,7 @@ mod history;
 mod hystart;
 mod ledbat;
 mod ledbat_plus_plus;
+mod past;
 mod prague;
 mod recovery;
 mod reno;
@@ -21,7 +22,8 @@ mod sender;
 
 use windlass_controllers::{Path, Phase, Span, Time};
 
-pub use history::{Action, History, Past, Round, histories, live, poisons};
+pub use history::{Action, History, Round, histories, poisons};
+pub use past::{Past, live};
 pub use sender::{CLOCK_OFFSET, Difference, compare};
 
 /// Everything that is compared, in the order of docs/literal.md.

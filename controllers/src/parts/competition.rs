@@ -3,7 +3,7 @@
 //! that how aggressive a flow or a group may be (`spec: cho §6`).
 //!
 //! While the queue is short after a loss the weight `k` climbs by one per check; at
-//! a knee it drops to 1. A loss that finds two equal knees is nobody else's doing, and
+//! a knee it drops to 1. A loss that finds two equal knees is the flow's own doing, and
 //! `k` starts over from the root of what it was; one that finds them different makes the
 //! whole next epoch standard TCP's.
 

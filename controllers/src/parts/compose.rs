@@ -7,7 +7,7 @@
 //!
 //! * a [`Detector`] sees events alone, never a window, and says whether they mean
 //!   congestion that deserves a response;
-//! * an [`Estimator`] also hears that verdict, and may ask for probe trains and for
+//! * an [`Estimator`] also gets that verdict, and may ask for probe trains and for
 //!   being woken; now and then it has a new [`Estimate`];
 //! * a [`FlowControl`] is the only one that owns a window, and works without an
 //!   estimate too.
@@ -87,7 +87,7 @@ pub trait Detector: Debug + Send + Sync + 'static {
 
     /// What it cannot work without.
     fn needs(params: &Self::Params) -> Signals;
-    /// How data packets have to be sent for it to hear of marks.
+    /// How data packets have to be sent for marks to reach it.
     fn ecn(params: &Self::Params) -> Ecn;
     /// State of a new flow on `path`.
     fn start(params: &Self::Params, path: &Path) -> Self::State;

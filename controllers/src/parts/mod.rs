@@ -35,7 +35,6 @@ pub mod recovery;
 pub(crate) mod smooth_rtt;
 pub(crate) mod splitmix;
 pub mod start_up;
-pub(crate) mod utilization;
 pub mod vegas;
 pub mod weighted;
 pub mod window;

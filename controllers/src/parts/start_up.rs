@@ -117,17 +117,16 @@ impl StartUp {
     /// An event that the scheme and its window have taken in: bytes acknowledged, RTT samples, losses, marks, idle
     /// periods. Returns the window and threshold to go on with, where they are other than those of `window`.
     #[inline]
-    pub fn on_event(&mut self, limits: &Limits, window: &Window, event: &Event) -> Option<Reduction> {
-        let StartUp::HyStart(hystart) = self else { return None };
-        match &event.kind {
-            EventKind::PacketsAcked(acked) if window.in_first_slow_start(limits) => {
+    pub fn on_event(&mut self, params: &Params, limits: &Limits, window: &Window, event: &Event) -> Option<Reduction> {
+        match (self, &event.kind) {
+            (StartUp::HyStart(hystart), EventKind::PacketsAcked(acked)) if window.in_first_slow_start(limits) => {
                 let over = hystart.on_rtt_sample(event.now, acked.newest_sent_at, acked.rtt.map(|rtt| rtt.latest));
                 over.then(|| Reduction::to(window.cwnd))
             }
-            // Rounds of before it are no reference for those after it, which the window starts up in anew
+            // What was measured before it is no reference for after it, when the window starts up anew
             // (`RFC 9406 §4.2, §4.3`).
-            EventKind::IdleRestart(idle) if idle.is_long() => {
-                *hystart = HyStart::default();
+            (start_up, EventKind::IdleRestart(idle)) if idle.is_long() => {
+                *start_up = StartUp::start(params);
                 None
             }
             _ => None,

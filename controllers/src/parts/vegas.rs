@@ -23,23 +23,19 @@
 
 mod backlog;
 mod gradient;
-mod loss;
 mod params;
 mod round;
 mod scheme;
 mod source;
-mod step;
 mod vegas_based;
 
 pub use backlog::{Delays, Rounding, backlog};
 pub use gradient::{ByGradient, Finding, Gradient, Pair, WindowHistory};
-pub use loss::{Every, LossArith, LossRule};
-pub use params::{Common, DeltaWindow, Thresholds};
+pub use params::{Common, DeltaWindow, LossArith, Thresholds};
 pub use round::{Mean, Round};
-pub use scheme::{NEEDS, Scheme, State};
+pub use scheme::{ByOne, Every, LossRule, NEEDS, RoundMeasurement, Scheme, State, Step, StepRule};
 pub(crate) use source::signed;
 pub use source::{Frame, RoundTrip, RoundTripMemory, Source};
-pub use step::{ByOne, RoundMeasurement, Step, StepRule};
 pub use vegas_based::VegasBased;
 
 use crate::choice;

@@ -443,8 +443,8 @@ impl<S: WindowScheme> Flow<'_, S> {
         } else {
             self.handle_without_congestion(may_grow);
         }
-        let limits = &self.params.as_ref().limits;
-        if let Some(to) = self.start_up.on_event(limits, self.window, self.event) {
+        let Base { limits, start_up } = self.params.as_ref();
+        if let Some(to) = self.start_up.on_event(start_up, limits, self.window, self.event) {
             self.window.start_up_at(limits, to);
         }
         if let Some((_, backstop)) = S::backstop(self.params, self.state) {

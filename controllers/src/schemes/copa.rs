@@ -109,7 +109,7 @@ impl Velocity {
     }
 }
 
-/// Whether a flow is alone on its path: where nobody else sends, a queue that never empties gives out a
+/// Whether a flow is alone on its path: where no other flow sends, a queue that never empties gives out a
 /// flow's packets at the link's rate, however many wait; where others do, the rate follows the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Company {

@@ -5,10 +5,9 @@ use crate::parts::base::Base;
 use crate::parts::cubic_curve::{CurrentEpoch, alpha_cubic, next_w_max};
 use crate::parts::limits::Limits;
 use crate::parts::recovery::{Response, Undoable};
-use crate::parts::utilization::Utilization;
 use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
-use crate::{Info, Path, Signals, Span, View, choice, parameters};
+use crate::{Info, Path, Signals, Span, Time, View, choice, parameters};
 
 choice! {
     /// When growth is limited to `smax` packets per second.
@@ -54,6 +53,45 @@ pub struct Variables {
     last_max: f64,
     /// A loss happened since the start or since a timeout that forgets.
     loss_ever: bool,
+}
+
+/// Whether a path looks little used: the queueing delay of a period, on average, is a small part of the largest seen (`spec: sharma §6`,
+/// low-utilisation feature; A-9).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Utilization {
+    period_start: Time,
+    sum: f64,
+    samples: u32,
+    max: Span,
+    low: bool,
+}
+
+impl Utilization {
+    /// Nothing seen yet at `now`; not low.
+    fn start(now: Time) -> Utilization {
+        Utilization { period_start: now, ..Utilization::default() }
+    }
+
+    /// Whether utilisation was low in the latest whole period.
+    fn is_low(&self) -> bool {
+        self.low
+    }
+
+    /// An RTT sample at `now`; `min` is the smallest so far, this one included. At the
+    /// end of a `period`, utilisation is low if the average is less than `threshold` of
+    /// the way from the smallest RTT to the largest.
+    fn sample(&mut self, now: Time, rtt: Span, min: Span, period: Span, threshold: f64) {
+        self.max = self.max.max(rtt);
+        self.sum += rtt.secs();
+        self.samples = self.samples.saturating_add(1);
+        if now.since(self.period_start) >= period {
+            let average = self.sum / f64::from(self.samples);
+            self.low = average - min.secs() < threshold * (self.max - min).secs();
+            self.period_start = now;
+            self.sum = 0.0;
+            self.samples = 0;
+        }
+    }
 }
 
 /// What a flow keeps besides its window (`spec: sharma §6`).

@@ -87,7 +87,7 @@ impl<S: Slowing> WindowScheme for Slowed<S> {
         acked / flow.cwnd / S::slowed(flow.group.me, flow.group_size())
     }
 
-    /// `spec: cho §9`: the decrease is unchanged, and nobody else's.
+    /// `spec: cho §9`: the decrease is unchanged, and the flow's alone.
     fn on_congestion(flow: &mut Flow<'_, Self>) -> Response {
         Response::to(0.5 * flow.cwnd)
     }

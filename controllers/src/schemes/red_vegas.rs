@@ -45,7 +45,7 @@ impl Memory {
         self.ncseq = self.ncseq.max(newest_pn);
     }
 
-    /// `spec: chan §7.4 D2, §7.5`: random only what can be told to be.
+    /// `spec: chan §7.4 D2, §7.5`: random only what is known to be.
     fn is_congestion(&self, params: &Params, lost: &PacketsLost, delta: Option<f64>) -> bool {
         let beta = params.thresholds.beta;
         if !self.marking || params.guard && delta.is_some_and(|delta| delta > beta) {

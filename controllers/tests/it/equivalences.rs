@@ -215,7 +215,7 @@ fn small_groups_of_slowed_or_collaborating_flows_are_renos() {
 }
 
 /// `spec: cho §9`: the one window is a standard flow's. In a group of any size it is that
-/// of a flow which hears all members' events, but for what a spurious loss gives back and
+/// of a flow which gets all members' events, but for what a spurious loss gives back and
 /// what a sibling's recovery period says of older packets.
 #[test]
 fn a_congestion_manager_of_one_is_reno() {

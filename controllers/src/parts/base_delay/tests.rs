@@ -60,7 +60,7 @@ fn half_of_the_path_is_unused_while_the_flow_looks() {
     base.stage = Stage::Drained;
     base.hold(&Limits::default(), 1000.0, &mut small);
     assert_eq!(small.cwnd, 1500, "no window below the smallest is lowered");
-    base.hold(&Limits { min_window: 1.0, ..Limits::default() }.into(), 1000.0, &mut small);
+    base.hold(&Limits { min_window: 1.0, ..Limits::default() }, 1000.0, &mut small);
     assert_eq!(small.cwnd, 1000, "which is a parameter");
 }
 

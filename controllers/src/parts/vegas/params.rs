@@ -1,9 +1,19 @@
 //! What the Vegas schemes let one set.
 
-use super::{GrowthGate, LossArith, Rounding};
+use super::{GrowthGate, Rounding};
 use crate::parts::limits::Limits;
 use crate::parts::{backstop, base_delay};
 use crate::{choice, parameters};
+
+choice! {
+    /// How a loss reduces the window (`spec: chan §1.3`).
+    pub enum LossArith {
+        /// By whole packets of the whole part of the window.
+        Integer = "integer",
+        /// The fraction of the window, unrounded.
+        Real = "real",
+    }
+}
 
 choice! {
     /// Which window the backlog is estimated from (`spec: chan §1.3, §13 A2`).
@@ -49,6 +59,25 @@ parameters! {
     }
 }
 
+impl Common {
+    /// The window after a loss of data transmitted `transmissions` times, packets, before
+    /// any limit (`spec: chan §3.7 Q1, L3`). In whole packets a first loss takes off the
+    /// whole part of a quarter, a repeated one leaves the whole part of a half, and
+    /// three packets or fewer become two.
+    #[must_use]
+    pub fn reduced(&self, cwnd: f64, transmissions: u32) -> f64 {
+        let repeated = transmissions > 1;
+        let keep = if repeated { self.repeated_loss } else { self.first_loss };
+        let whole = libm::floor(cwnd);
+        match self.loss_arith {
+            LossArith::Real => cwnd * keep,
+            LossArith::Integer if whole <= 3.0 => 2.0,
+            LossArith::Integer if repeated => libm::floor(whole * keep),
+            LossArith::Integer => whole - libm::floor(whole * (1.0 - keep)),
+        }
+    }
+}
+
 parameters! {
     /// Between which backlogs the window rests.
     pub struct Thresholds {
@@ -56,5 +85,23 @@ parameters! {
         alpha: f64 = 1.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4";
         /// Backlog above which the window shrinks.
         beta: f64 = 3.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `spec: chan §3.9`.
+    #[test]
+    fn vectors() {
+        let reduced =
+            |loss_arith, cwnd, transmissions| Common { loss_arith, ..Common::default() }.reduced(cwnd, transmissions);
+        let whole = |cwnd, transmissions| reduced(LossArith::Integer, cwnd, transmissions);
+        assert_eq!((whole(17.0, 1), whole(17.0, 2)), (13.0, 8.0));
+        assert_eq!((whole(17.9, 1), whole(17.9, 2)), (13.0, 8.0), "of the whole part");
+        assert_eq!((whole(3.0, 1), whole(3.9, 2), whole(2.0, 1)), (2.0, 2.0, 2.0));
+        assert_eq!(reduced(LossArith::Real, 17.0, 1), 12.75);
+        assert_eq!(reduced(LossArith::Real, 17.0, 3), 8.5);
     }
 }

@@ -186,7 +186,7 @@ impl<S: Scheme> VegasBased<S> {
             return;
         }
         let common = params.as_ref();
-        let cwnd = common.loss_arith.reduced(common, state.window.cwnd, transmissions);
+        let cwnd = common.reduced(state.window.cwnd, transmissions);
         state.saved = state.step;
         Self::unlearn(state);
         state.window.reduce(&common.base, now, Reduction { cwnd, ssthresh: 2.0 });

@@ -42,7 +42,7 @@ fn settled(params: &Params, cwnd: f64, knee_k: u32) -> State {
     state
 }
 
-/// `spec: cho §7 A-ACK`: the detector hears an ACK before the window grows by it.
+/// `spec: cho §7 A-ACK`: the detector takes an ACK before the window grows by it.
 #[test]
 fn the_new_strength_already_grows_the_window() {
     let params = Params::default();

@@ -69,7 +69,7 @@ fn linux_has_its_own_set() {
     assert!(crate::Algorithm::read("reno:profile=linux").is_err());
 }
 
-/// `spec: sharma §5`, check values, as told and as grown by.
+/// `spec: sharma §5`, check values, as computed and as grown by.
 #[test]
 fn check_values_of_growth() {
     let params = Params::paper();

@@ -78,14 +78,14 @@ fn one_response_per_flight_of_the_group() {
 fn members_share_what_there_is() {
     let mut group = group(2, 30.0);
     group.join(&PATH);
-    assert_eq!((pool(&group), windows(&group)), (30.0, [10.0; 3].into()), "nobody brings a window along");
+    assert_eq!((pool(&group), windows(&group)), (30.0, [10.0; 3].into()), "no member brings a window along");
     group.leave(0, Time(2_000_000), false);
     assert_eq!(windows(&group), [10.0; 2]);
     on(&mut group, 1, 3, EventKind::TimerExpired);
     assert_eq!(windows(&group), [10.0, 15.0]);
     group.leave(1, Time(4_000_000), true);
     assert_eq!(group.decide(0).cwnd, 30_000, "the last one has it all");
-    // Nobody's share is below the least window.
+    // No share is below the least window.
     for _ in 0..29 {
         group.join(&PATH);
     }
@@ -119,7 +119,7 @@ fn undo_and_timeout() {
     assert_eq!((pool(&group), windows(&group)), (2.0, [2.0; 2].into()));
 }
 
-/// The window falls back after idle time only if nobody was using it.
+/// The window falls back after idle time only if no member was using it.
 #[test]
 fn idling() {
     let rest = EventKind::IdleRestart(IdleRestart { idle: Span::from_millis(900), pto: Span::from_millis(300) });

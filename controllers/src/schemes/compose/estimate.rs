@@ -1,6 +1,5 @@
 //! The estimators a composition can have.
 
-use super::modules::modules;
 use crate::parts::compose::{Estimate, Estimator, Input, NoEstimate, Signal, Wants};
 use crate::parts::proecn::ProEcn;
 use crate::{Path, Signals};

@@ -1,7 +1,6 @@
 //! The flow controls a composition can have: the rules of schemes that stand alone too,
 //! each following estimates where there are any.
 
-use super::modules::modules;
 use crate::parts::compose::{Estimate, FlowControl, Input, Signal};
 use crate::parts::guided::{self, AimdB, GuidedBy, Steered};
 use crate::parts::window::Window;

@@ -50,7 +50,7 @@ fn a_packet_moves_the_window_by_v_over_delta_cwnd() {
 }
 
 /// A window that fills the path by itself, whose queue never empties, gets the link's rate however large
-/// it is: nobody is there to compete with.
+/// it is: no flow is there to compete with.
 #[test]
 fn a_flow_whose_rate_stays_while_its_window_moves_does_not_compete() {
     let compete = |params: &Params, rtt_of: fn(u64) -> u64| {

@@ -355,3 +355,28 @@ proptest! {
         assert_close(late, ack(&params, here, 2000 + before + after).window.cwnd, 1e-9);
     }
 }
+
+/// RTTs of ns with a period of 100 ns.
+fn fed(threshold: f64, samples: &[(u64, u64)]) -> bool {
+    let mut utilization = Utilization::start(Time::ZERO);
+    for &(at, rtt) in samples {
+        utilization.sample(Time(at), Span(rtt), Span(1000), Span(100), threshold);
+    }
+    utilization.is_low()
+}
+
+#[test]
+fn the_average_of_a_period_decides_at_its_end() {
+    let samples = [(10, 1000), (50, 2000), (100, 1050)];
+    assert!(!fed(0.5, &samples[..2]), "not before the end");
+    assert!(fed(0.5, &samples), "350 of 1000 on average");
+    assert!(!fed(0.3, &samples));
+    // The next period is judged by its own samples, against the largest of all.
+    assert!(fed(0.1, &[(10, 2000), (100, 2000), (150, 1099), (200, 1099)]));
+    assert!(!fed(0.1, &[(10, 2000), (100, 2000), (150, 1101), (200, 1101)]));
+}
+
+#[test]
+fn a_threshold_of_zero_is_never_met() {
+    assert!(!fed(0.0, &[(10, 1000), (100, 1000), (200, 1000)]));
+}

@@ -220,7 +220,7 @@ proptest! {
         rho in 0.999..1.001f64,
         acks in prop::collection::vec((0..100 * MS, 0..100 * MS, 0..1000 * MS), 1..40),
     ) {
-        // The clocks' drift is in the delays, not only in what the flow is told.
+        // The clocks' drift is in the delays, not only in what is reported to the flow.
         let params = Params { rho, ..params };
         let (mut memory, mut now, mut least) = (Memory::default(), 0, i64::MAX);
         for (forward, backward, gap) in acks {

@@ -220,7 +220,7 @@ proptest! {
         let mut flow = Flow::new(params);
         live(&mut flow, &stretches, Some(true), true);
         prop_assert_eq!(flow.state.loss.random, 0);
-        // Vegas answers marks, so one that must not is not told of them.
+        // Vegas answers marks, so one that must not gets none.
         let mut plain = Plain::new(as_vegas(params));
         if params.react_to_ce {
             live(&mut plain, &stretches, Some(true), true);

@@ -137,7 +137,7 @@ fn siblings_in_slow_start_are_scaled_too() {
     assert_eq!(group.decide(1).phase, crate::Phase::SlowStart);
 }
 
-/// `spec: cho §2.3`: the decision follows the table, nobody is woken.
+/// `spec: cho §2.3`: the decision follows the table, no flow is woken.
 #[test]
 fn decisions_show_what_siblings_took() {
     let mut group = group(1, &[20.0, 20.0]);
@@ -206,7 +206,7 @@ fn members_come_and_go() {
     group.leave(1, Time(1_200_000_000), false);
     lose(&mut group, 0, 1300);
     assert_eq!(windows(&group), [15.0], "k > N");
-    // Into the next group it comes with the window it has, and nobody's history.
+    // Into the next group it comes with the window it has, and without a history.
     group.adopt(gone, Time(1_300_000_000));
     assert_eq!(windows(&group), [15.0, 17.5]);
     assert_eq!(group.members[1].scaled_by_other, None);

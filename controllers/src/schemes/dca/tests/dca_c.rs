@@ -73,7 +73,7 @@ fn a_first_sample_is_no_sign() {
     assert_eq!(windows(&group), [10.0; 3]);
 }
 
-/// `spec: cho §3.2`: losses and timeouts are nobody else's business.
+/// `spec: cho §3.2`: losses and timeouts change no sibling.
 #[test]
 fn losses_are_not_shared() {
     let mut group = abc();
@@ -95,7 +95,7 @@ fn an_ack_warns_cuts_and_grows() {
     assert_eq!(windows(&group), [14.0 + 2.0 / 14.0, 15.0]);
 }
 
-/// Nobody is cut below the smallest window, nor raised to it (`spec: cho §2.3`).
+/// No window is cut below the smallest one, nor raised to it (`spec: cho §2.3`).
 #[test]
 fn small_windows_stay() {
     let mut group = group(Params::paper(), &[(1.0, 2.0), (1.5, 2.0), (2.1, 2.0)]);

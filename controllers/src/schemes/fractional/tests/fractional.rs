@@ -38,7 +38,7 @@ fn a_loss_halves_the_loser_alone() {
     assert_eq!((windows(&flows), thresholds(&flows)), ([10.0, 2.0, 20.0].into(), [2.0, 10.0, 20.0].into()));
 }
 
-/// A late member starts as any flow, and nobody's window changes.
+/// A late member starts as any flow, and no sibling's window changes.
 #[test]
 fn joining_changes_no_window() {
     let mut flows = group::<Fractional>(Params::default(), &[30.0, 20.0]);
