@@ -224,7 +224,8 @@ WINDLASS_API void windlass_free(windlass_controller *controller);
 /* Starts a flow on a path. */
 WINDLASS_API windlass_flow *windlass_start(windlass_controller *controller,
                                            const windlass_path *path, char *error, size_t size);
-/* Ends a flow, which leaves its group; no call for it may follow or be under way. NULL is ignored. */
+/* Ends a flow, and must be its last call: a second windlass_stop, or any call for it that follows or is under way, is as
+ * fatal as one that uses memory after free(). The flow leaves its group. NULL is ignored. */
 WINDLASS_API void windlass_stop(windlass_flow *flow);
 /* Returns the flow's controller as a user types it; NULL for NULL. It is valid until the flow ends or its
  * path changes. */

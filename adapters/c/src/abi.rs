@@ -14,18 +14,21 @@ pub const ABI: u32 = 1;
 const ALWAYS: Signals =
     Signals::ACKS.and(Signals::LOSS).and(Signals::PERSISTENT_CONGESTION).and(Signals::RTT).and(Signals::GROUPS);
 
-/// Bits of [`Stack::signals`] with the signals they stand for.
-const SIGNALS: [(u32, Signals); 9] = [
-    (1, Signals::ECN),
-    (2, Signals::CE_COUNT),
-    (PACKET_NUMBERS, Signals::PACKET_NUMBERS),
-    (8, Signals::SPURIOUS_LOSS),
-    (SENT, Signals::WINDOW_AT_SEND.and(Signals::DELIVERY_RATE)),
-    (32, Signals::WINDOW_AT_SEND.and(Signals::DELIVERY_RATE)),
-    (64, Signals::PACING),
-    (128, Signals::WAKE_UP),
-    (256, Signals::ONE_WAY_DELAY),
+/// Bits of [`Stack::signals`] with the signals they stand for, and their names in the header after `WINDLASS_SIGNAL_`.
+const SIGNALS: [(u32, Signals, &str); 9] = [
+    (1, Signals::ECN, "ECN"),
+    (2, Signals::CE_COUNT, "CE_COUNT"),
+    (PACKET_NUMBERS, Signals::PACKET_NUMBERS, "PACKET_NUMBERS"),
+    (8, Signals::SPURIOUS_LOSS, "SPURIOUS_LOSS"),
+    (SENT, DELIVERIES, "SENT"),
+    (32, DELIVERIES, "DELIVERY"),
+    (64, Signals::PACING, "PACING"),
+    (128, Signals::WAKE_UP, "TIMER"),
+    (256, Signals::ONE_WAY_DELAY, "ONE_WAY_DELAY"),
 ];
+
+/// What a stack reports of deliveries, or the library works out of packets sent.
+const DELIVERIES: Signals = Signals::WINDOW_AT_SEND.and(Signals::DELIVERY_RATE);
 
 /// `WINDLASS_SIGNAL_PACKET_NUMBERS`.
 pub const PACKET_NUMBERS: u32 = 4;
@@ -35,9 +38,21 @@ pub const SENT: u32 = 16;
 /// What a stack with these bits reports; `None` if one of them stands for nothing.
 #[must_use]
 pub fn provides(bits: u32) -> Option<Signals> {
-    let known = SIGNALS.iter().fold(0, |known, (bit, _)| known | bit);
-    let set = SIGNALS.iter().filter(|(bit, _)| bits & bit != 0);
-    (bits & !known == 0).then(|| set.fold(ALWAYS, |all, (_, signal)| all.and(*signal)))
+    let known = SIGNALS.iter().fold(0, |known, (bit, ..)| known | bit);
+    let set = SIGNALS.iter().filter(|(bit, ..)| bits & bit != 0);
+    (bits & !known == 0).then(|| set.fold(ALWAYS, |all, (_, signal, _)| all.and(*signal)))
+}
+
+/// The constants of the header a stack would have to set to report `missing`; `None` if it has none for some of them.
+pub fn constants(missing: Signals) -> Option<String> {
+    let of = |signal: Signals| missing.without(signal) != missing;
+    let rows = SIGNALS.iter().filter(|(bit, signal, _)| of(*signal) && *bit != 32);
+    let rest = rows.clone().fold(missing, |rest, (_, signal, _)| rest.without(*signal));
+    let name = |(bit, _, name): &(u32, Signals, &str)| match *bit {
+        SENT => format!("WINDLASS_SIGNAL_{name} or WINDLASS_SIGNAL_DELIVERY"),
+        _ => format!("WINDLASS_SIGNAL_{name}"),
+    };
+    rest.is_empty().then(|| rows.map(name).collect::<Vec<_>>().join(", "))
 }
 
 /// Bits of [`Packet::flags`].
@@ -242,18 +257,7 @@ mod tests {
             line.split('u').next().unwrap().parse::<u32>().unwrap()
         };
         assert_eq!(ABI, defined("ABI"));
-        let names = [
-            "ECN",
-            "CE_COUNT",
-            "PACKET_NUMBERS",
-            "SPURIOUS_LOSS",
-            "SENT",
-            "DELIVERY",
-            "PACING",
-            "TIMER",
-            "ONE_WAY_DELAY",
-        ];
-        for (name, (bit, _)) in names.iter().zip(SIGNALS) {
+        for (bit, _, name) in SIGNALS {
             assert_eq!(bit, defined(&format!("SIGNAL_{name}")), "{name}");
         }
         assert_eq!(header.matches("#define WINDLASS_SIGNAL_").count(), SIGNALS.len());
@@ -277,5 +281,14 @@ mod tests {
         assert_eq!(provides(0), Some(ALWAYS));
         assert_eq!(provides(3), Some(ALWAYS.and(Signals::ECN).and(Signals::CE_COUNT)));
         assert_eq!(provides(1 << 9), None);
+    }
+
+    #[test]
+    fn signals_have_the_headers_names() {
+        let named = |signals| constants(signals).unwrap();
+        assert_eq!(named(Signals::ECN | Signals::CE_COUNT), "WINDLASS_SIGNAL_ECN, WINDLASS_SIGNAL_CE_COUNT");
+        let deliveries = "WINDLASS_SIGNAL_SENT or WINDLASS_SIGNAL_DELIVERY, WINDLASS_SIGNAL_PACING";
+        assert_eq!(named(Signals::DELIVERY_RATE | Signals::PACING), deliveries);
+        assert_eq!(constants(Signals::ECN | Signals::PROBE_TRAINS), None);
     }
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_adapter::config::Config;
-use windlass_adapter::{Flow, FlowBuilder, Groups, NamedController, NewFlow, Peer, Stack};
+use windlass_adapter::{ChoiceError, Flow, FlowBuilder, Groups, NamedController, NewFlow, Peer, Stack};
 use windlass_controllers::{Path, Time};
 
 use crate::abi;
@@ -70,6 +70,17 @@ pub fn stack(name: Option<&str>, signals: u32) -> Result<Stack, String> {
     Ok(Stack { name, provides })
 }
 
+/// `error` with the constants that stand for the signals it misses.
+fn advised(error: ChoiceError) -> ChoiceError {
+    let missing = error.missing();
+    match abi::constants(missing).filter(|constants| !constants.is_empty()) {
+        None => error,
+        Some(constants) => {
+            error.advised(missing, format!("set {constants} in windlass_stack.signals and report what they say"))
+        }
+    }
+}
+
 impl Definition {
     fn new(builder: FlowBuilder, signals: u32) -> Self {
         Definition { builder, groups: Groups::default(), signals }
@@ -83,7 +94,7 @@ impl Definition {
         let stack = stack(stack_name, signals)?;
         FlowBuilder::named(text, &stack)
             .map(|builder| Definition::new(builder, signals))
-            .map_err(|error| format!("controller {text:?}: {error}"))
+            .map_err(|error| format!("controller {text:?}: {}", advised(error)))
     }
 
     /// The controllers that the file at `path` selects for each peer.
@@ -94,7 +105,10 @@ impl Definition {
     pub fn read(path: &str, stack_name: Option<&str>, signals: u32) -> Result<Self, String> {
         let stack = stack(stack_name, signals)?;
         let builder = Config::read(path)
-            .and_then(|config| FlowBuilder::from_config(&config, &stack)?.recorded_by(&config, &stack))
+            .and_then(|config| {
+                config.check_advised(stack.name, stack.provides, advised)?;
+                FlowBuilder::from_config(&config, &stack)?.recorded_by(&config, &stack)
+            })
             .map_err(|error| error.to_string())?;
         Ok(Definition::new(builder, signals))
     }
@@ -138,12 +152,36 @@ mod tests {
         assert!(error.starts_with("controller \"renno\": unknown controller \"renno\""), "{error}");
         let error = Definition::named("nf-tcp", Some("ngtcp2"), 0).unwrap_err();
         assert!(error.contains("ngtcp2 does not report"), "{error}");
+        assert!(!error.contains("WINDLASS_SIGNAL_"), "no signal of the header's is probe trains: {error}");
         let error = Definition::named("prague", None, 0).unwrap_err();
         assert!(error.contains("the stack does not report"), "{error}");
+        let constants =
+            "set WINDLASS_SIGNAL_ECN, WINDLASS_SIGNAL_CE_COUNT, WINDLASS_SIGNAL_PACING in windlass_stack.signals";
+        assert!(error.contains(constants), "{error}");
         let error = Definition::named("reno", None, 1 << 20).unwrap_err();
         assert!(error.contains("0x100000") && error.contains("WINDLASS_SIGNAL_"), "{error}");
         let error = Definition::read("/nowhere/cc.toml", None, 0).unwrap_err();
         assert!(error.contains("/nowhere/cc.toml"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_asks_for_too_much_names_the_constants_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("cc.toml");
+        std::fs::write(&file, "controller = \"dctcp\"\n").unwrap();
+        let error = Definition::read(file.to_str().unwrap(), None, 1).unwrap_err();
+        assert!(error.contains("cc.toml:1:14: ") && error.contains("set WINDLASS_SIGNAL_CE_COUNT in"), "{error}");
+    }
+
+    /// What README says of signals: only these want deliveries.
+    #[test]
+    fn copa_needs_no_deliveries_and_bbr_does() {
+        let refused = |name: &str| Definition::named(name, None, 64).err();
+        assert_eq!(refused("copa"), None);
+        for name in ["bbr", "fast:variant=ns2"] {
+            let error = refused(name).unwrap();
+            assert!(error.contains("WINDLASS_SIGNAL_SENT or WINDLASS_SIGNAL_DELIVERY"), "{error}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! From what a user typed to a controller the stack can run.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use windlass_controllers::{ConfiguredController, Signals};
@@ -22,7 +23,7 @@ pub enum ChoiceError {
     #[error("{0}")]
     Unreadable(String),
     /// The stack does not provide what the controller needs.
-    #[error("{controller} needs {missing}; {stack} does not report {them}; {remedy}", them = if missing.names().count() > 1 { "them" } else { "it" }, remedy = remedy(controller, *fallback, *advice))]
+    #[error("{controller} needs {missing}; {stack} does not report {them}; {remedy}", them = if missing.names().count() > 1 { "them" } else { "it" }, remedy = remedy(controller, *fallback, advice.as_deref()))]
     MissingSignals {
         /// Name and parameters as the user typed them.
         controller: String,
@@ -33,20 +34,26 @@ pub enum ChoiceError {
         /// What the controller's documented fallback does, if it has one.
         fallback: Option<&'static str>,
         /// What the program can do to have the signals reported, if anything.
-        advice: Option<&'static str>,
+        advice: Option<Cow<'static, str>>,
     },
 }
 
 impl ChoiceError {
     /// The same, with the advice `text` how a program has the signals reported, where any of `signals` is missing.
     #[must_use]
-    pub fn advised(mut self, signals: Signals, text: &'static str) -> Self {
+    pub fn advised(mut self, signals: Signals, text: impl Into<Cow<'static, str>>) -> Self {
         if let ChoiceError::MissingSignals { missing, advice, .. } = &mut self {
             if *missing != missing.without(signals) {
-                *advice = Some(text);
+                *advice = Some(text.into());
             }
         }
         self
+    }
+
+    /// Signals that the controller needs and the stack does not report.
+    #[must_use]
+    pub fn missing(&self) -> Signals {
+        if let ChoiceError::MissingSignals { missing, .. } = self { *missing } else { Signals::NONE }
     }
 }
 

@@ -126,7 +126,20 @@ impl Config {
     /// # Errors
     /// A controller needs another signal.
     pub fn check(&self, stack: &'static str, provides: Signals) -> Result<(), ConfigError> {
-        ConfigError::unless_empty(self.missing(stack, provides, &|error| error).collect())
+        self.check_advised(stack, provides, |error| error)
+    }
+
+    /// As [`Config::check`]. `advised` adds to an error what a program can do ([`ChoiceError::advised`]).
+    ///
+    /// # Errors
+    /// A controller needs another signal.
+    pub fn check_advised(
+        &self,
+        stack: &'static str,
+        provides: Signals,
+        advised: impl Fn(ChoiceError) -> ChoiceError,
+    ) -> Result<(), ConfigError> {
+        ConfigError::unless_empty(self.missing(stack, provides, &advised).collect())
     }
 
     /// As [`Config::check`] for a `stack` that reports addresses only: no rule may go by the peer's name either. `advised`

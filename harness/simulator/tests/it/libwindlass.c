@@ -1,9 +1,10 @@
 /* A sender of one's own on libwindlass, by RFC 9002 and windlass.h alone, with its link and receiver: a bottleneck with
  * a drop-tail queue, an ACK for every packet.
  *
- * Arguments: controller, seed, rate in bit/s, delay of each way in ns, packets the queue holds, duration in ns, and by
- * what a rate is multiplied that the controller did not decide. Prints what left, was taken for lost, was dropped and
- * arrived, and a hash (FNV-1a) of when each packet left. */
+ * Arguments: controller, seed, rate in bit/s, delay of each way in ns, packets the queue holds, duration in ns, by what a
+ * rate is multiplied that the controller did not decide, and 1 if ACKs say when packets arrived, which the stack promises.
+ * Prints what left, was taken for lost, was dropped and arrived, and a hash (FNV-1a) of when each packet left; in a second
+ * line the controller at the end. */
 #include <windlass.h>
 
 #include "../../../../adapters/testkit/check.h"
@@ -33,6 +34,7 @@ static struct {
     windlass_flow *flow;
     windlass_decision decision;
     double factor;
+    int one_way;
     uint64_t now, next, oldest, in_flight, lost, hash;
     uint64_t due, woken_for;            /* the pacer and the controller's timer */
     uint64_t pace_at, wake_at;          /* when they go off */
@@ -173,7 +175,7 @@ static void ack(uint64_t number) {
                             .one_way_ns = (int64_t)(packets[number].arrives_ns - packets[number].sent_ns),
                             .packets = &packet,
                             .packet_count = 1,
-                            .flags = WINDLASS_ACKED_ONE_WAY};
+                            .flags = sender.one_way ? WINDLASS_ACKED_ONE_WAY : 0};
     CHECK(windlass_on_acked(sender.flow, &acked) == WINDLASS_OK);
     decide();
     send_all();
@@ -221,7 +223,7 @@ static void run_until(uint64_t end) {
 }
 
 int main(int count, char **arguments) {
-    CHECK(count == 8);
+    CHECK(count == 9);
     const windlass_stack stack = {"a sender of one's own",
                                   WINDLASS_SIGNAL_PACKET_NUMBERS | WINDLASS_SIGNAL_SPURIOUS_LOSS |
                                       WINDLASS_SIGNAL_SENT | WINDLASS_SIGNAL_PACING | WINDLASS_SIGNAL_TIMER |
@@ -241,6 +243,7 @@ int main(int count, char **arguments) {
     network.delay = strtoull(arguments[4], NULL, 10);
     network.room = strtoull(arguments[5], NULL, 10);
     sender.factor = strtod(arguments[7], NULL);
+    sender.one_way = strcmp(arguments[8], "1") == 0;
     sender.hash = 0xcbf29ce484222325u;
     sender.largest = -1;
     sender.smoothed = 333 * MS;
@@ -251,6 +254,7 @@ int main(int count, char **arguments) {
     run_until(strtoull(arguments[6], NULL, 10));
     printf("sent %" PRIu64 " lost %" PRIu64 " dropped %" PRIu64 " arrived %" PRIu64 " departures %016" PRIx64 "\n",
            sender.next, sender.lost, network.dropped, network.arrived, sender.hash);
+    puts(windlass_name(sender.flow));
     windlass_stop(sender.flow);
     windlass_free(controller);
     return 0;

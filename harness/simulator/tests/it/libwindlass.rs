@@ -11,11 +11,12 @@ use crate::common::{each, scenario, watched};
 
 const SECONDS: u64 = 30;
 
-fn run(command: &mut Command) -> String {
+/// What a command prints, on standard output and on standard error.
+fn run(command: &mut Command) -> (String, String) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let err = String::from_utf8_lossy(&output.stderr);
+    let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(output.status.success(), "{command:?}\n{err}");
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    (out, err)
 }
 
 /// `libwindlass.c`, compiled with the static library that belongs to this test.
@@ -32,11 +33,16 @@ fn compiled(directory: &Path) -> PathBuf {
     program
 }
 
-/// What the program prints of `controller`.
-fn in_c(program: &Path, controller: &str, factor: &str) -> String {
+/// What the program prints of `controller`, whose ACKs say when packets arrived if `one_way` is "1".
+fn sender(program: &Path, controller: &str, factor: &str, one_way: &str) -> (String, String) {
     let seed = Stream::new(1, "controller flow1").integer().to_string();
     let end = (SECONDS * 1_000_000_000).to_string();
-    run(Command::new(program).args([controller, &seed, "20000000", "20000000", "40", &end, factor]))
+    run(Command::new(program).args([controller, &seed, "20000000", "20000000", "40", &end, factor, one_way]))
+}
+
+/// The line of what became of packets.
+fn in_c(program: &Path, controller: &str, factor: &str) -> String {
+    sender(program, controller, factor, "1").0.lines().next().unwrap().to_owned()
 }
 
 /// The same of the simulator.
@@ -89,5 +95,26 @@ fn a_sender_on_libwindlass_sends_what_the_simulator_does_to_the_packet() {
     for controller in ["cubic", "reno"] {
         assert_ne!(in_c(&program, controller, "0.625"), simulated(controller), "{controller} at 1.25 in slow start");
         assert_ne!(in_c(&program, controller, "0.999"), simulated(controller), "{controller} a bit too slow");
+    }
+}
+
+/// A stack that promises one-way delays and has none: the flow goes on with the fallback and says so.
+#[test]
+fn one_way_delays_that_do_not_come_are_noticed_over_a_link() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = compiled(directory.path());
+    for (controller, least) in [("ledbat", 0.7), ("tcp-lp", 0.3)] {
+        let (out, err) = sender(&program, controller, "1", "0");
+        let (counts, name) = out.trim().split_once('\n').unwrap();
+        assert_eq!(name, format!("{controller}:fallback=on"));
+        let line = format!(
+            "windlass: {controller} needs one-way delays, but none came in 8 round trips; the flow starts anew"
+        );
+        assert!(err.starts_with(&line) && err.lines().count() == 1, "{err}");
+        let arrived: f64 = counts.split_once(" arrived ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
+        let most = 20e6 * SECONDS as f64 / (8.0 * 1228.0);
+        assert!(arrived > least * most, "{controller}: {arrived} of {most}");
+        let (out, err) = sender(&program, controller, "1", "1");
+        assert!(out.ends_with(&format!("\n{controller}\n")) && err.is_empty(), "where they come it stays: {out}{err}");
     }
 }
