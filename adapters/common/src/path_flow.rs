@@ -171,12 +171,22 @@ impl<C: ConfiguredController> PathFlow<C> {
     /// whether there was an event, so that the decision may have changed.
     #[inline]
     pub fn sent(&mut self, sent: Sent, app_limited: impl FnOnce(&Self) -> bool) -> bool {
-        if self.wants_packet_sent || !self.in_flight.counts_only() {
+        if !self.counts(sent.bytes) {
             return self.sent_with_events(sent, app_limited);
         }
-        self.in_flight.add(sent.bytes);
         app_limited(self);
         false
+    }
+
+    /// A packet of `bytes` leaves; counts them if that is all there is to it. Otherwise, and returns `false`, it has to be
+    /// [`sent`](Self::sent).
+    #[inline]
+    pub(crate) fn counts(&mut self, bytes: u64) -> bool {
+        let counts_only = !self.wants_packet_sent && self.in_flight.counts_only();
+        if counts_only {
+            self.in_flight.add(bytes);
+        }
+        counts_only
     }
 
     #[inline(never)]

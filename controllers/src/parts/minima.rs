@@ -5,14 +5,14 @@
 /// Delays are nanoseconds, signed because relative one-way delays are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Minima<const N: usize> {
-    /// The current stretch first; `i64::MAX` where nothing came.
-    slots: [i64; N],
+    /// The least of the latest stretch, of the latest two, and so on; `i64::MAX` where nothing came.
+    least: [i64; N],
 }
 
 impl<const N: usize> Default for Minima<N> {
     fn default() -> Self {
         const { assert!(N > 0, "a minimum needs a stretch") };
-        Minima { slots: [i64::MAX; N] }
+        Minima { least: [i64::MAX; N] }
     }
 }
 
@@ -20,34 +20,35 @@ impl<const N: usize> Minima<N> {
     /// `stretches` have ended, of which all but the first were empty.
     #[inline]
     pub fn roll(&mut self, stretches: u64) {
-        if stretches == 1 {
-            // The usual case, without the search for how to rotate.
-            self.slots.copy_within(..N - 1, 1);
-            self.slots[0] = i64::MAX;
-            return;
-        }
-        self.slots.rotate_right((stretches % N as u64) as usize);
-        self.slots[..stretches.min(N as u64) as usize].fill(i64::MAX);
+        let stretches = stretches.min(N as u64) as usize;
+        self.least.copy_within(..N - stretches, stretches);
+        self.least[..stretches].fill(i64::MAX);
     }
 
     /// Takes `value` into the current stretch.
     #[inline]
     pub fn take(&mut self, value: i64) {
-        self.slots[0] = self.slots[0].min(value);
+        for least in &mut self.least {
+            // Of more stretches it is no larger.
+            if value >= *least {
+                break;
+            }
+            *least = value;
+        }
     }
 
     /// The least of the latest `stretches`, the current one included; none of nothing.
     #[must_use]
     #[inline]
     pub fn least(&self, stretches: usize) -> Option<i64> {
-        let least = self.slots.iter().take(stretches).fold(i64::MAX, |least, slot| least.min(*slot));
+        let least = self.least[stretches.min(N).checked_sub(1)?];
         (least < i64::MAX).then_some(least)
     }
 
     /// Adds `by` to everything remembered.
     pub fn shift(&mut self, by: i64) {
-        for slot in self.slots.iter_mut().filter(|slot| **slot != i64::MAX) {
-            *slot = slot.saturating_add(by);
+        for least in self.least.iter_mut().filter(|least| **least != i64::MAX) {
+            *least = least.saturating_add(by);
         }
     }
 }
@@ -64,7 +65,7 @@ mod tests {
             minima.roll(u64::from(ends));
             minima.take(value);
         }
-        assert_eq!([1, 2, 3].map(|stretches| minima.least(stretches)), [Some(9), Some(6), Some(5)]);
+        assert_eq!([0, 1, 2, 3, 9].map(|latest| minima.least(latest)), [None, Some(9), Some(6), Some(5), Some(5)]);
         minima.roll(1);
         assert_eq!([1, 3].map(|stretches| minima.least(stretches)), [None, Some(6)]);
         minima.roll(u64::MAX);

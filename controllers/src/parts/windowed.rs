@@ -9,19 +9,11 @@ use crate::{Span, Time};
 ///
 /// Delays are nanoseconds, signed because relative one-way delays are
 /// (`spec: chan §5.4`, 30 s; `spec: arumaithurai §9`, 10 min for the base RTT).
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct WindowedMin<const N: usize> {
     stretches: Minima<N>,
-    /// The least of all stretches; `i64::MAX` before the first value.
-    least: i64,
     /// When the current stretch started; there is one once a value came.
     since: Time,
-}
-
-impl<const N: usize> Default for WindowedMin<N> {
-    fn default() -> Self {
-        WindowedMin { stretches: Minima::default(), least: i64::MAX, since: Time::ZERO }
-    }
 }
 
 impl<const N: usize> WindowedMin<N> {
@@ -40,32 +32,26 @@ impl<const N: usize> WindowedMin<N> {
             }
         }
         self.stretches.take(value);
-        self.least = self.least.min(value);
-        self.least
+        self.get().unwrap_or(value)
     }
 
+    #[cold]
     fn roll(&mut self, passed: u64, stretch: u64) {
         self.stretches.roll(passed);
         self.since += Span(passed.saturating_mul(stretch));
-        self.find_least();
-    }
-
-    fn find_least(&mut self) {
-        self.least = self.stretches.least(N).unwrap_or(i64::MAX);
     }
 
     /// The minimum as of the latest update; `None` before the first.
     #[must_use]
     #[inline]
     pub fn get(&self) -> Option<i64> {
-        (self.least < i64::MAX).then_some(self.least)
+        self.stretches.least(N)
     }
 
     /// Adds `by` to everything remembered: the clock the values were read off was found
     /// to run fast or slow (`spec: chan §5.4 O6`).
     pub fn shift(&mut self, by: i64) {
         self.stretches.shift(by);
-        self.find_least();
     }
 
     /// Forgets everything.

@@ -119,6 +119,16 @@ impl<C: ConfiguredController> Path<C> {
     /// `bytes` left, the last packet of them numbered `pn`. Where they `may_be_bare_ack`, the stack reports those too.
     #[inline]
     pub fn on_packet_sent(&mut self, now: Instant, bytes: u64, pn: u64, may_be_bare_ack: bool) {
+        if self.path.counts(bytes) {
+            self.at(now);
+        } else {
+            self.sent_with_events(now, bytes, pn, may_be_bare_ack);
+        }
+    }
+
+    // A function of its own, so that the usual case needs no stack.
+    #[inline(never)]
+    fn sent_with_events(&mut self, now: Instant, bytes: u64, pn: u64, may_be_bare_ack: bool) {
         let at = self.at(now);
         self.path.sent(Sent { at, bytes, pn: Some(pn), may_be_bare_ack }, |_| false);
     }
