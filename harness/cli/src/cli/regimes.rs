@@ -146,7 +146,8 @@ impl Regimes {
             for controller in controllers {
                 let of = |(case, reference): (&Case, &Option<Measured>)| {
                     let own = read(case, controller, stack);
-                    let judged = judge(controller, case, own.as_ref().map(|(read, _)| read), reference.as_ref());
+                    let judged =
+                        judge((controller, stack.name()), case, own.as_ref().map(|(read, _)| read), reference.as_ref());
                     ((case.clone(), own.map(|(read, _)| read)), judged)
                 };
                 let (runs, judged): (Vec<_>, Vec<Judged>) = plan.cases.iter().zip(&references).map(of).unzip();

@@ -66,9 +66,14 @@ pub struct Judged {
     pub broken: Vec<Broken>,
 }
 
-/// Holds `own`, `controller`'s run of `case`, against its bounds; `reference` is Reno's there.
+/// Holds `own`, the run of `case` by `controller` on `stack`, against its bounds; `reference` is Reno's there.
 #[must_use]
-pub fn judge(controller: &str, case: &Case, own: Option<&Measured>, reference: Option<&Measured>) -> Judged {
+pub fn judge(
+    (controller, stack): (&str, &str),
+    case: &Case,
+    own: Option<&Measured>,
+    reference: Option<&Measured>,
+) -> Judged {
     let regime = &case.regime;
     // Bounds and pages are of a controller, whatever its parameters.
     let controller = controller.split_once(':').map_or(controller, |(name, _)| name);
@@ -86,7 +91,7 @@ pub fn judge(controller: &str, case: &Case, own: Option<&Measured>, reference: O
     let broken = bounds.iter().filter_map(|bound| {
         let Bound { kind, limit, source } = *bound;
         let value = own.value(kind)?;
-        let known_limit = known_limit(controller, regime, kind);
+        let known_limit = known_limit(controller, stack, regime, kind);
         (!bound.holds(value)).then(|| Broken {
             kind,
             value: Some(value),

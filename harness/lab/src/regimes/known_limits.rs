@@ -6,7 +6,7 @@ use super::regime::{Path, Regime};
 /// A sentence of a controller's page that is the reason for a bound that does not hold.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownLimit {
-    /// The controllers.
+    /// The controllers; `NAME@STACK` where it is one stack's doing.
     pub controllers: &'static [&'static str],
     /// The bounds.
     pub kinds: &'static [Kind],
@@ -42,11 +42,6 @@ fn is_unsteady(regime: &Regime) -> bool {
     matches!(regime.path(), Path::Jitter | Path::Reordering)
 }
 
-/// Time in which a Reno flow rises from half of path and buffer to all of it, s.
-fn rise(regime: &Regime) -> f64 {
-    regime.longest_round() * regime.room() / f64::from(regime.flows()) / 2.0
-}
-
 /// Whether the path holds fewer than so many packets of each flow.
 fn carries_less(regime: &Regime, packets: f64) -> bool {
     regime.bdp() < packets * f64::from(regime.flows())
@@ -67,6 +62,12 @@ fn holds_less(regime: &Regime, packets: f64) -> bool {
 /// Those of the catalogue.
 pub const KNOWN_LIMITS: &[KnownLimit] = &[
     KnownLimit {
+        controllers: &["reno@quinn", "a-tcp@quinn"],
+        kinds: SHARES,
+        holds: |regime| regime.flows() > 1 && regime.longest_round() > 5.0,
+        says: "On quinn a handshake whose end is lost behind a queue of seconds is probed again after minutes",
+    },
+    KnownLimit {
         controllers: &["reno"],
         kinds: USE,
         holds: starts_small,
@@ -81,7 +82,8 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
     KnownLimit {
         controllers: &["h-tcp"],
         kinds: &[Kind::Loss, Kind::Fairness, Kind::Standstill, Kind::Window],
-        holds: |regime| rise(regime) > 1.0,
+        // A Reno flow rises from half of path and buffer to all of it.
+        holds: |regime| regime.longest_round() * regime.room() / f64::from(regime.flows()) / 2.0 > 1.0,
         says: "More than a second after an event the increase grows with the time",
     },
     KnownLimit {
@@ -215,6 +217,12 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         kinds: HARM,
         holds: |regime| holds_less(regime, 8.0),
         says: "It never has fewer than four packets in flight",
+    },
+    KnownLimit {
+        controllers: &["bbr"],
+        kinds: USE,
+        holds: |regime| regime.room() < 4.0,
+        says: "What is lost of them may be all that may be in flight, so that only a probe timeout shows it",
     },
     KnownLimit {
         controllers: &["bbr"],
@@ -385,6 +393,18 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
     },
     KnownLimit {
         controllers: &["ledbat++"],
+        kinds: &[Kind::Queue],
+        holds: |regime| carries_less(regime, 2.0),
+        says: "where the path carries fewer, they stand in its queue",
+    },
+    KnownLimit {
+        controllers: &["ledbat++"],
+        kinds: SHARES,
+        holds: |regime| regime.packet_time() > 0.06,
+        says: "Where a packet takes longer to send than the target, the least delay may be that of a smaller one",
+    },
+    KnownLimit {
+        controllers: &["ledbat++"],
         kinds: &[Kind::Utilisation, Kind::Fairness, Kind::Standstill],
         holds: |regime| regime.rtt() < 0.02,
         says: "On short paths it is slow",
@@ -500,6 +520,12 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         says: "Without a buffer on a path of fewer than 30 packets, a pace a little above the link's rate",
     },
     KnownLimit {
+        controllers: &["copa@noq"],
+        kinds: LOSS,
+        holds: starts_small,
+        says: "On noq, whose pacer lets ten packets go at once, a smaller buffer loses the rest",
+    },
+    KnownLimit {
         controllers: &["copa"],
         kinds: USE,
         holds: |regime| regime.path() == Path::Jitter,
@@ -561,10 +587,11 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
     },
 ];
 
-/// What `controller`'s page says to a bound of that kind in `regime`.
-pub(super) fn known_limit(controller: &str, regime: &Regime, kind: Kind) -> Option<&'static str> {
+/// What `controller`'s page says to a bound of that kind in `regime` on `stack`.
+pub(super) fn known_limit(controller: &str, stack: &str, regime: &Regime, kind: Kind) -> Option<&'static str> {
+    let is_of = |name: &&str| name.split_once('@').map_or(*name == controller, |of| of == (controller, stack));
     let fits = |limit: &&KnownLimit| {
-        limit.controllers.contains(&controller) && limit.kinds.contains(&kind) && (limit.holds)(regime)
+        limit.controllers.iter().any(is_of) && limit.kinds.contains(&kind) && (limit.holds)(regime)
     };
     KNOWN_LIMITS.iter().find(fits).map(|limit| limit.says)
 }

@@ -18,7 +18,7 @@ fn run(controller: &str, text: &str) -> Measured {
 
 fn verdict(controller: &str, text: &str) -> Judged {
     let (own, reference) = (run(controller, text), run(REFERENCE, text));
-    judge(controller, &regime(text).case(Effort::Quick), Some(&own), Some(&reference))
+    judge((controller, "sim"), &regime(text).case(Effort::Quick), Some(&own), Some(&reference))
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn what_does_not_fit_says_so() {
     let case = regime("rate=100G,rtt=2s,buffer=1,flows=1,path=clean,mtu=9000").case(Effort::Full);
     let reason = case.duration.clone().unwrap_err();
     assert!(reason.contains("30 round trips") && reason.ends_with("a run has 1200 thousand"), "{reason}");
-    let judged = judge("reno", &case, None, None);
+    let judged = judge(("reno", "sim"), &case, None, None);
     assert_eq!((judged.verdict, judged.reason), (Verdict::NotRun, reason));
     assert_eq!(case.cell("reno", "sim"), None);
 }
@@ -137,10 +137,10 @@ fn what_a_stack_lacks_is_not_run() {
     let case = regime("rate=20M,rtt=50ms,buffer=1,flows=1,path=clean,mtu=1200").case(Effort::Quick);
     let cell = case.cell("rapid", "quinn").unwrap();
     let read = measure(&cell, &case.regime, &|_| false).unwrap().read;
-    let judged = judge("rapid", &case, Some(&read), None);
+    let judged = judge(("rapid", "quinn"), &case, Some(&read), None);
     assert_eq!(judged.verdict, Verdict::NotRun);
     assert!(judged.reason.contains("quinn"), "{}", judged.reason);
-    assert_eq!(judge("rapid", &case, None, None).reason, "it is not done yet");
+    assert_eq!(judge(("rapid", "quinn"), &case, None, None).reason, "it is not done yet");
 }
 
 /// Each stands in the *Known limits* of the pages of its controllers.
@@ -149,7 +149,8 @@ fn known_limits_stand_in_the_pages() {
     let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for limit in KNOWN_LIMITS {
         for name in limit.controllers {
-            let entry = Algorithm::ALL.iter().find(|entry| entry.name == *name).unwrap_or_else(|| panic!("{name}"));
+            let name = name.split('@').next().expect("a first part");
+            let entry = Algorithm::ALL.iter().find(|entry| entry.name == name).unwrap_or_else(|| panic!("{name}"));
             let (_, limits) = entry.page.split_once("## Known limits").unwrap_or_else(|| panic!("{name}: no limits"));
             assert!(joined(limits).contains(&joined(limit.says)), "{name}: {}", limit.says);
         }
