@@ -3,7 +3,9 @@
 use windlass_controllers::{Path, Phase, Span, Time};
 
 use crate::hystart::{Growth, HyStart};
-use crate::recovery::{BYTES_KEPT, MENDED, OF_WINDOWS, Period, REDUCED_AGAIN, TEN_DATAGRAMS, initial_window, one_step};
+use crate::recovery::{
+    BYTES_KEPT, MENDED, OF_WINDOWS, Period, REDUCED_AGAIN, TEN_DATAGRAMS, blurs_one_step, initial_window, one_step,
+};
 use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status, close};
 
 const READINGS: [Reading; 5] = [
@@ -310,7 +312,9 @@ impl Reference for Cubic {
         let fresh = frame.acked.iter().filter(|packet| !self.period.contains(packet.sent_at));
         let mut fresh: Vec<f64> = fresh.map(|packet| packet.bytes as f64 / self.smss).collect();
         if self.changes.has("one step") {
-            fresh = one_step(fresh.iter().sum(), self.of.ssthresh - self.of.cwnd, 1.0).collect();
+            let (below, all) = (self.of.ssthresh - self.of.cwnd, fresh.iter().sum());
+            self.undecided |= self.resized && blurs_one_step(all, below, 1.0);
+            fresh = one_step(all, below, 1.0).collect();
         }
         let css = self.hystart.is_some_and(|hystart| matches!(hystart.growth(), Growth::Css));
         if frame.app_limited {

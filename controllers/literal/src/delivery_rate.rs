@@ -121,6 +121,8 @@ pub(crate) struct DeliveryRate {
     /// What left before it is forgotten, for the reading "none of the long overtaken".
     horizon: Time,
     packets: BTreeMap<u64, P>,
+    /// Of the first packet of each instant, but with what was in flight after the last.
+    aggregates: BTreeMap<Time, P>,
     pub rs: Rs,
 }
 
@@ -140,6 +142,7 @@ impl DeliveryRate {
             newest_send_time: Time::ZERO,
             horizon: Time::ZERO,
             packets: BTreeMap::new(),
+            aggregates: BTreeMap::new(),
             rs: Rs::default(),
         }
     }
@@ -166,18 +169,14 @@ impl DeliveryRate {
                 && !self.changes.has("never limited"),
             tx_in_flight: self.inflight - if self.changes.has("without the packet") { size } else { 0.0 },
         };
-        if self.changes.has("by instant") {
-            // All packets of an instant are one aggregate (§4.1.3.1).
-            for earlier in self.packets.values_mut().rev().take_while(|earlier| earlier.send_time == p.send_time) {
-                earlier.tx_in_flight = p.tx_in_flight;
-            }
-            let of_the_instant = self.packets.values().rev().take_while(|earlier| earlier.send_time == p.send_time);
-            if let Some(first) = of_the_instant.last().copied() {
-                self.packets.insert(packet.pn, P { packet_id: packet.pn, size, tx_in_flight: p.tx_in_flight, ..first });
-                return;
-            }
-        }
         self.packets.insert(packet.pn, p);
+        self.aggregates.entry(p.send_time).or_insert(p).tx_in_flight = p.tx_in_flight;
+    }
+
+    /// The state of `packet`: its own, or that of all packets of an instant as one aggregate (§4.1.3.1).
+    fn state(&self, packet: P) -> P {
+        let aggregate = self.aggregates.get(&packet.send_time).filter(|_| self.changes.has("by instant"));
+        aggregate.map_or(packet, |aggregate| P { packet_id: packet.packet_id, size: packet.size, ..*aggregate })
     }
 
     /// §4.1.2.4 MarkConnectionAppLimited(): "C.app_limited = max(C.delivered + C.inflight, 1)".
@@ -214,7 +213,7 @@ impl DeliveryRate {
     pub fn on_lost(&mut self, packet: &Packet) -> Option<P> {
         self.lost += packet.bytes as f64;
         self.inflight -= packet.bytes as f64;
-        self.packets.get(&packet.pn).copied()
+        self.packets.get(&packet.pn).map(|p| self.state(*p))
     }
 
     /// §4.1.2.3, the ACK's InitRateSample(), UpdateRateSample() for each packet and GenerateRateSample().
@@ -228,7 +227,7 @@ impl DeliveryRate {
         for packet in self.newly_acked(frame) {
             self.rs.newly_acked += packet.bytes as f64;
             if let Some(p) = self.packets.remove(&packet.pn) {
-                self.update_rate_sample(frame.now, &p);
+                self.update_rate_sample(frame.now, &self.state(p));
             }
         }
         let newest = self.newly_acked(frame).last().copied().copied();

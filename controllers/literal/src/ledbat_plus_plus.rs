@@ -141,6 +141,12 @@ impl LedbatPlusPlus {
         self.of.congestion_window != self.of.ssthresh && close(self.of.congestion_window, self.of.ssthresh)
     }
 
+    /// A response or a decrease makes the window `bytes`, or another datagram size finds it so: where rounding decides whether
+    /// that is the least window, it decides whether a slowdown, which goes down to the least window, is over at once.
+    fn meets_the_floor(&mut self, bytes: f64) {
+        self.undecided |= bytes.is_finite() && close(bytes, self.of.minimum_window());
+    }
+
     fn in_slow_start(&self) -> bool {
         self.of.congestion_window < self.of.ssthresh
     }
@@ -232,6 +238,7 @@ impl LedbatPlusPlus {
         if change < 0.0 {
             let least = self.of.minimum_window();
             let shrunk = window + change * mss * part(all, window);
+            self.meets_the_floor(shrunk);
             self.of.congestion_window = shrunk.max(least).min(window);
             self.of.ssthresh = self.of.ssthresh.min(self.of.congestion_window).max(2.0 * mss);
             self.of.undo = None;
@@ -292,13 +299,14 @@ impl Reference for LedbatPlusPlus {
         let (window, ssthresh) = (self.of.congestion_window, self.of.ssthresh);
         let responds = self.of.on_marks(frame, 0.5);
         let losses = self.of.on_losses(frame, 0.5);
+        if responds || losses.responds || losses.persistent {
+            self.meets_the_floor(if down { 0.5 * ssthresh } else { 0.5 * window });
+        }
         if down && (responds || losses.responds) {
             self.of.ssthresh = (0.5 * ssthresh).max(self.of.minimum_window());
             self.of.congestion_window = window;
         }
         if losses.persistent {
-            let halved = if down { 0.5 * ssthresh } else { 0.5 * window };
-            self.undecided |= close(halved, self.of.minimum_window());
             // §4.3 "LEDBAT++ sender MUST also ensure that the congestion window never decreases below 2 packets".
             let packets = if self.has("one after a timeout") { 1.0 } else { 2.0 };
             self.of.congestion_window = packets * self.of.max_datagram_size;
@@ -330,7 +338,10 @@ impl Reference for LedbatPlusPlus {
     }
 
     fn on_mtu(&mut self, now: Time, bytes: u64) {
+        let (window, ssthresh) = (self.of.congestion_window, self.of.ssthresh);
         self.of.on_mtu(now, bytes);
+        self.meets_the_floor(window);
+        self.meets_the_floor(ssthresh);
     }
 
     fn expected(&self, now: Time) -> Expected {

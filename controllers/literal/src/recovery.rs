@@ -76,6 +76,12 @@ pub(crate) fn one_step(bytes: f64, below: f64, datagram: f64) -> impl Iterator<I
     [first, bytes - first].into_iter().filter(|bytes| *bytes > 0.0)
 }
 
+/// Whether rounding decides how many full packets of such an ACK are below the threshold.
+pub(crate) fn blurs_one_step(bytes: f64, below: f64, datagram: f64) -> bool {
+    let packets = below / datagram;
+    packets > 0.5 && (packets - packets.round()).abs() < 1e-9 && bytes > packets.round() * datagram
+}
+
 /// Estimates of the round-trip time, seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rtt {

@@ -3,8 +3,8 @@
 use windlass_controllers::{Path, Phase, Span, Time};
 
 use crate::recovery::{
-    BYTES_KEPT, MENDED, OF_RENOS_GROWTH, OF_RENOS_WINDOW, Period, REDUCED_AGAIN, TEN_DATAGRAMS, initial_window,
-    one_step,
+    BYTES_KEPT, MENDED, OF_RENOS_GROWTH, OF_RENOS_WINDOW, Period, REDUCED_AGAIN, TEN_DATAGRAMS, blurs_one_step,
+    initial_window, one_step,
 };
 use crate::{Changes, Expected, Frame, Packet, Reference, Scheme, close};
 
@@ -50,7 +50,7 @@ pub(crate) struct Reno {
     in_flight: f64,
     /// Whether the window has grown since it was set to the threshold.
     pub grown: bool,
-    /// Ours counts in packets: whether an idle restart lowered the window, rounding decided.
+    /// Ours counts in packets: whether rounding decided if an idle restart lowered the window, or which packets were below the threshold.
     undecided: bool,
     /// Whether the datagram size changed, so that windows of before and after that are equal are not in packets.
     resized: bool,
@@ -209,8 +209,9 @@ impl Reno {
     pub fn grow_by(&mut self, bytes: &[f64], part: f64, increase: f64) {
         let mut grows = bytes.to_vec();
         if self.changes.has("one step") {
-            let below = (self.ssthresh - self.congestion_window) / part;
-            grows = one_step(bytes.iter().sum(), below, self.max_datagram_size).collect();
+            let (below, all) = ((self.ssthresh - self.congestion_window) / part, bytes.iter().sum());
+            self.undecided |= self.resized && blurs_one_step(all, below, self.max_datagram_size);
+            grows = one_step(all, below, self.max_datagram_size).collect();
         }
         for acked in grows {
             let acked = acked * part;
