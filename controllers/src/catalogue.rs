@@ -40,8 +40,15 @@ impl<D> Entry<D> {
 
 /// An owned, allocation-free form of [`ParseError`] is not possible; `FromStr` has no
 /// lifetime to borrow from, so it only says that there was a mistake.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct NotAnAlgorithm;
+
+impl fmt::Debug for NotAnAlgorithm {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl fmt::Display for NotAnAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

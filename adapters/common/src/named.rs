@@ -28,7 +28,7 @@ pub enum NamedController {
 static ADDED: OnceLock<(Vec<Entry<NamedController>>, Vec<&'static str>)> = OnceLock::new();
 
 /// Why controllers cannot be added.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddError {
     /// The catalogue, or another of them, has the name.
     #[error("there is a controller {0:?} already; expected another name")]
@@ -39,6 +39,13 @@ pub enum AddError {
     /// The program added controllers before.
     #[error("controllers were added before; expected all of a program at once")]
     Twice,
+}
+
+impl std::fmt::Debug for AddError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl NamedController {

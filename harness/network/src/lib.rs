@@ -70,7 +70,7 @@ pub use traffic::{Pattern, Redraw, TrafficSpec};
 /// A number of a description that is out of its range.
 mod out_of_range {
     /// A number that is out of its range, without the name of the link or source it belongs to.
-    #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+    #[derive(Clone, Copy, PartialEq, thiserror::Error)]
     #[error("{what} is {value}; expected {expected}")]
     pub struct OutOfRange {
         /// Name of the field.
@@ -79,6 +79,13 @@ mod out_of_range {
         pub value: f64,
         /// The values the field may have.
         pub expected: &'static str,
+    }
+
+    impl std::fmt::Debug for OutOfRange {
+        /// What `?` in `main` prints: the text.
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            std::fmt::Display::fmt(self, f)
+        }
     }
 
     /// An error unless `within`.

@@ -200,7 +200,7 @@ pub struct Set {
 }
 
 /// Why a network cannot be built.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 pub enum TopologyError {
     /// Two links have the same name.
     #[error("two links are called {0:?}; names must be unique")]
@@ -240,4 +240,11 @@ pub enum TopologyError {
         /// What is wrong with it.
         number: OutOfRange,
     },
+}
+
+impl std::fmt::Debug for TopologyError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }

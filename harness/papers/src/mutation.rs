@@ -76,7 +76,7 @@ impl TrialRuns {
 }
 
 /// Why a claim cannot be tried.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum TrialError {
     /// No cell is left to run.
     #[error("{0}: the experiment has no cell {1:?}")]
@@ -90,6 +90,13 @@ pub enum TrialError {
     /// A run cannot be kept.
     #[error("{0}: {1}")]
     Store(&'static str, StoreError),
+}
+
+impl std::fmt::Debug for TrialError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// The cells of the trial of `claim`, with its mutant or without.

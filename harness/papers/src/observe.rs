@@ -45,7 +45,7 @@ pub type ResultCache = grid::Store<Measured>;
 const QUIC_BYTES: u64 = 1200;
 
 /// Why a run has no record.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum ObserveError {
     /// The run went wrong or was stopped.
     #[error(transparent)]
@@ -56,6 +56,13 @@ pub enum ObserveError {
     /// A real stack could not run it, as the text says.
     #[error("{0}")]
     Stack(String),
+}
+
+impl std::fmt::Debug for ObserveError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl Cell {

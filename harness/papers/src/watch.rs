@@ -10,7 +10,7 @@ use windlass_simulator::scenario::Scenario;
 use windlass_simulator::sim::{SimError, Simulation};
 
 /// Why a run has no record.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum WatchError {
     /// The caller set `stop`.
     #[error("stopped")]
@@ -43,6 +43,13 @@ pub enum WatchError {
     /// The scenario has no such link.
     #[error("the scenario has no link {0:?}")]
     NoLink(String),
+}
+
+impl std::fmt::Debug for WatchError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// Runs `scenario` in the simulator and records, every `step`, its flows, the link `bottleneck`

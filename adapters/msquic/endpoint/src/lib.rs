@@ -23,10 +23,17 @@ pub use stream::{Stream, StreamEvent};
 pub use windlass_msquic_sys::msquic::ffi::QUIC_STATISTICS_V2;
 
 /// A status with which a function of MsQuic failed.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     operation: &'static str,
     status: u32,
+}
+
+impl fmt::Debug for Error {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for Error {

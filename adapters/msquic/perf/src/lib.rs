@@ -29,8 +29,15 @@ const MAX_SENDS: usize = 128;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a measurement failed, for printing.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error(pub String);
+
+impl fmt::Debug for Error {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

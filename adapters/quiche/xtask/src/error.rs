@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// Why no source was written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum Error {
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
@@ -94,6 +94,13 @@ pub enum Error {
         /// Cargo's message.
         reason: String,
     },
+}
+
+impl fmt::Debug for Error {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// An edit that did not find its place.

@@ -22,7 +22,7 @@ const SETTINGS: &str = "book.toml";
 const CATALOGUE: &str = "controllers.md";
 
 /// Why the book could not be written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum BookError {
     /// A file or directory cannot be read or written.
     #[error("{path}: {source}", path = .path.display())]
@@ -46,6 +46,13 @@ pub enum BookError {
         /// The error, for printing.
         reason: String,
     },
+}
+
+impl std::fmt::Debug for BookError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, BookError> {

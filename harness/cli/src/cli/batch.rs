@@ -89,7 +89,7 @@ impl Batch<'_> {
         if bytes > WARNING_BYTES {
             let (runs, gigabytes) = (each * scenarios.len(), bytes as f64 / 1e9);
             warn(&format!(
-                "the results of {runs} runs take up to {gigabytes:.0} GB of memory; a longer sample_ms, fewer flows or fewer runs take less"
+                "the results of all runs ({runs}) take up to {gigabytes:.0} GB of memory; a longer sample_ms, fewer flows or fewer runs take less"
             ));
         }
         Ok(scenarios)

@@ -8,7 +8,7 @@ use windlass_qlog_analysis::escape;
 use windlass_simulator::scenario::ScenarioError;
 
 /// Why a command stopped.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum CliError {
     /// An argument names something that does not exist or cannot work.
     #[error("{0}")]
@@ -49,6 +49,12 @@ pub enum CliError {
     Closed,
 }
 
+impl std::fmt::Debug for CliError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
 /// Mistakes of a scenario that are shown with their lines; each shows the file anew, so further ones are told in a line.
 const DRAWN: usize = 20;
 
@@ -79,10 +85,8 @@ impl CliError {
                         continue;
                     }
                     // It has colours of its own, so that nothing can be escaped any more.
-                    eprintln!(
-                        "{:?}",
-                        miette::Report::new(problem.masked(|c| c != '\n' && c != '\t' && escape::is_unsafe(c)))
-                    );
+                    let shown = problem.masked(|c| c != '\n' && c != '\t' && escape::is_unsafe(c));
+                    to_stderr(&format!("{:?}", miette::Report::new(shown)));
                 }
             }
             CliError::Scenario(ScenarioError::Unreadable { path, source }) => {
@@ -102,7 +106,13 @@ pub(super) fn shown(path: &Path) -> String {
 
 /// Writes a line to standard error. What comes from files and their names moves no cursor.
 pub(super) fn warn(text: &str) {
-    eprintln!("{}", escape::lines(text));
+    to_stderr(&escape::lines(text));
+}
+
+/// Writes a line to standard error, whether or not it has a reader (`2>&1 | head`): what the exit code tells stays so.
+fn to_stderr(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// Writes to standard output, as [`warn`]. A reader that is gone (`| head`) gives [`CliError::Closed`],

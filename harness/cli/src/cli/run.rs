@@ -8,7 +8,7 @@ use windlass_qlog::Profile;
 use super::CliError;
 use super::batch::{Batch, failures, save};
 use super::choice;
-use super::error::print;
+use super::error::{print, warn};
 use super::summary;
 use windlass_lab::results::Store;
 use windlass_stacks::stack::{LogDetail, LogSettings, Runner};
@@ -84,12 +84,12 @@ impl RunScenario {
 
 /// Prints where the report is: on standard error if JSON is on standard output.
 fn print_report_path(report: &Path, to_stderr: bool) -> Result<(), CliError> {
-    let line = format!("report: {}\n", report.display());
+    let line = format!("report: {}", report.display());
     if to_stderr {
-        eprint!("{line}");
+        warn(&line);
         return Ok(());
     }
-    print(&line)
+    print(&format!("{line}\n"))
 }
 
 fn title(scenario: &str, controllers: &[String], stacks: &[Runner]) -> String {

@@ -1,4 +1,4 @@
-//! Every `spec: NAME §…` in code and docs leads to a section and a rule of `specs/NAME.md`.
+//! What holds of every source file: each `spec: NAME §…` leads to a section and a rule of `specs/NAME.md`, and errors print their text.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -217,4 +217,46 @@ fn what_does_not_exist_is_noticed() {
     assert_eq!(wrong("cho §5, K-99"), ["no rule K-99"]);
     assert_eq!(wrong("cho §2, §77; sharma §1.5"), ["no section 77"]);
     assert_eq!(wrong("chan §3 rule 99"), ["no rule 99"]);
+}
+
+/// The errors of a source file whose `Debug` is derived, so that `?` in `main` prints names of fields in place of the text.
+fn untold(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let is_error = |name: &str| {
+        text.match_indices("Error for ").any(|(at, _)| {
+            let after = &text[at + "Error for ".len()..];
+            after.strip_prefix(name).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        })
+    };
+    for (at, derive) in text.match_indices("#[derive(") {
+        let derived = &text[at + derive.len()..];
+        let Some((traits, rest)) = derived.split_once(")]") else { continue };
+        let Some(item) = rest.lines().map(str::trim).find(|line| line.starts_with("pub ")) else { continue };
+        let name = item.split([' ', '(', '<', '{', ';']).nth(2).unwrap_or_default();
+        // The item that is derived, not one further on.
+        let own = rest.split_once(item).is_some_and(|(between, _)| {
+            between.lines().all(|line| line.trim() != "}") && !between.contains("#[derive(")
+        });
+        if own && traits.contains("Debug") && (traits.contains("Error") || is_error(name)) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_error_prints_its_text_where_main_returns_it() {
+    assert_eq!(untold("#[derive(Debug, thiserror::Error)]\n#[error(\"{0}\")]\npub struct No;\n"), ["No"]);
+    assert_eq!(untold("#[derive(Clone, Debug)]\npub enum No {}\nimpl std::error::Error for No {}\n"), ["No"]);
+    assert!(untold("#[derive(Clone)]\npub enum No {}\nimpl std::error::Error for No {}\n").is_empty());
+    let mut paths = Vec::new();
+    files(&root(), &mut paths);
+    paths.retain(|path| path.extension().is_some_and(|end| end == "rs"));
+    assert!(paths.len() > 400, "only {} source files", paths.len());
+    let mut wrong = Vec::new();
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        wrong.extend(untold(&text).iter().map(|name| format!("{}: {name}", path.display())));
+    }
+    assert!(wrong.is_empty(), "`Debug` of these errors is not their text:\n{}", wrong.join("\n"));
 }

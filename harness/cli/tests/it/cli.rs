@@ -1,5 +1,6 @@
 //! The `windlass` binary as a user meets it.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -144,6 +145,31 @@ fn a_reader_that_leaves_early_is_no_error() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    // Nor does one of the standard error change what the exit code tells.
+    let place = Place::new();
+    let mistakes = place.file("mistakes.toml", &format!("{SHORT}{}", "wrong = 1\n".repeat(5000)));
+    for args in [&["list", "renno"][..], &["run", &mistakes, "-c", "reno"]] {
+        let mut child = start(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stderr.take());
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn results_of_more_than_memory_holds_are_told_before_the_run() {
+    let place = Place::new();
+    let flow = "[[flow]]\ncontroller = \"reno\"\n";
+    let endless = ENDLESS.replace("sample_ms = 1000", "sample_ms = 100") + &flow.repeat(100);
+    let mut command = start(&["run", &place.file("endless.toml", &endless), "-c", "reno"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut told).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (before, after) = told.split_once(" GB of memory; a longer sample_ms, fewer flows or fewer runs").unwrap();
+    let gigabytes: f64 = before.strip_prefix("the results of all runs (1) take up to ").unwrap().parse().unwrap();
+    // A week of tenths of a second, a hundred flows and one.
+    assert!(gigabytes > 604_800e1 * 101.0 * 8.0 / 1e9, "{gigabytes}{after}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::{Cell, Record, Store};
 use crate::output::StoreError;
 
 /// Why cells were left.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum Failure {
     /// The caller asked to stop.
     #[error("stopped")]
@@ -25,6 +25,13 @@ pub enum Failure {
     /// A record cannot be kept.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl std::fmt::Debug for Failure {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// What a run yields.

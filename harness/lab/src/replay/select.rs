@@ -15,7 +15,7 @@ use super::rebuild::{LossSource, Rebuild};
 const CONNECTIONS: usize = 10_000;
 
 /// Why a trace cannot be replayed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum ReplayError {
     /// The trace cannot be read.
     #[error(transparent)]
@@ -34,6 +34,13 @@ pub enum ReplayError {
     /// The trace lacks a signal that the controller needs.
     #[error(transparent)]
     Controller(#[from] windlass_adapter::ChoiceError),
+}
+
+impl std::fmt::Debug for ReplayError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// One connection of a file.

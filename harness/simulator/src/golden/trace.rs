@@ -36,12 +36,19 @@ pub struct Trace {
 }
 
 /// A line of a golden trace that does not have the form it should.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[error("line {line} of a golden trace is {found:?}; expected {expected}")]
 pub struct Malformed {
     line: usize,
     found: String,
     expected: &'static str,
+}
+
+impl fmt::Debug for Malformed {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 const PHASES: [(Phase, &str); 3] =

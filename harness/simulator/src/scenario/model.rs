@@ -38,7 +38,7 @@ pub struct Scenario {
 }
 
 /// A run has more packets under way than its scenario allows.
-#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
     "{packets} packets are under way {at_s:.3} s into the run, sent and neither acknowledged nor taken for lost: more than max_packets_under_way = \
      {bound}, which the scenario may set higher if its paths hold so many"
@@ -50,6 +50,13 @@ pub struct Runaway {
     pub packets: u64,
     /// [`Scenario::max_packets_under_way`].
     pub bound: u64,
+}
+
+impl std::fmt::Debug for Runaway {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl Scenario {

@@ -43,7 +43,7 @@ fn summary(problems: &[Problem]) -> String {
 }
 
 /// One mistake in a scenario file.
-#[derive(Debug, thiserror::Error, Diagnostic)]
+#[derive(thiserror::Error, Diagnostic)]
 #[error("{message}")]
 pub struct Problem {
     /// What is wrong, with the value and what was expected.
@@ -62,6 +62,13 @@ pub struct Problem {
     pub at_line: usize,
     /// Column, from 1, in characters.
     pub at_column: usize,
+}
+
+impl fmt::Debug for Problem {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.line())
+    }
 }
 
 impl Problem {

@@ -12,7 +12,7 @@ use crate::scenario::{FlowSet, FlowSpec, Runaway, Scenario, StartSchedule, WRITE
 use windlass_network::{Delivery, EventQueue, Fate, LinkId, Network, TopologyError};
 
 /// Why a scenario cannot be simulated.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 pub enum SimError {
     /// The topology is inconsistent.
     #[error(transparent)]
@@ -44,6 +44,13 @@ pub enum SimError {
         /// Kind of the fault.
         fault: &'static str,
     },
+}
+
+impl std::fmt::Debug for SimError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// Runs a scenario from beginning to end.

@@ -92,7 +92,7 @@ fn reason(key: &str) -> &'static str {
 }
 
 /// Why a run has no results.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum RunError {
     /// A controller needs what the stack does not report.
     #[error("flow {flow:?}: {error}")]
@@ -185,4 +185,11 @@ pub enum RunError {
         /// The error of the write.
         error: io::Error,
     },
+}
+
+impl std::fmt::Debug for RunError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }

@@ -11,7 +11,7 @@ use windlass_controllers::{
 };
 
 /// A name no stack, or not this one, has a controller of its own for.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{stack} has no controller {name:?} of its own; {}", expected(stack, known))]
 pub struct NoNative {
     /// Name of the stack.
@@ -20,6 +20,13 @@ pub struct NoNative {
     pub name: String,
     /// The stack's own controllers.
     pub known: &'static [&'static str],
+}
+
+impl std::fmt::Debug for NoNative {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 fn expected(stack: &str, known: &[&str]) -> String {

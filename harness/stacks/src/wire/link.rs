@@ -47,7 +47,7 @@ struct Client {
 }
 
 /// Why a link cannot be.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum LinkError {
     /// The scenario has no flow, whose way datagrams could take.
     #[error("the scenario {0:?} has no [[flow]], whose way the server's datagrams would take")]
@@ -63,6 +63,13 @@ pub enum LinkError {
         /// The error of the bind.
         error: io::Error,
     },
+}
+
+impl std::fmt::Debug for LinkError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// What the link carried until it ended.

@@ -76,7 +76,7 @@ impl Windows {
 }
 
 /// Two traces name different controllers, so that they are not of one sender.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[error("one trace tells {one:?} and another {other:?}")]
 pub struct TwoControllers {
     /// Which of the traces tell them, from 0.
@@ -85,6 +85,13 @@ pub struct TwoControllers {
     pub one: String,
     /// As the second logged it.
     pub other: String,
+}
+
+impl std::fmt::Debug for TwoControllers {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// Which controller the traces that gave `answers` show together, if one sender made them all.
