@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use windlass_controllers::event::LossTrigger;
-use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Path, View};
+use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Path, Time, View};
 use windlass_qlog::{Metrics, PacketType, Trace};
 
 use crate::step::{Start, Step};
@@ -127,6 +127,16 @@ impl<W: Write> QlogRecorder<W> {
     #[must_use]
     pub fn without_mtu_updated(mut self) -> Self {
         self.omitted.mtu = true;
+        self
+    }
+
+    /// Tells at once, as marks of no packet at `now`, that the recorder tells the network's: for a stack whose ACK frames count
+    /// packets that it marked itself.
+    #[must_use]
+    pub fn with_marks_of_the_network(self, now: Time) -> Self {
+        if self.level != Level::StepsOnly {
+            self.trace.lock().private(now.0, MARKED, &Marks { packets: 0 });
+        }
         self
     }
 

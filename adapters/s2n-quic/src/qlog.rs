@@ -14,7 +14,9 @@ use windlass_adapter::config::{Config, ConfigError};
 use windlass_adapter::qlog::Level;
 use windlass_adapter::{LogWriter, QlogRecorder, Recorder, SharedTrace};
 use windlass_controllers::ConfiguredController;
-use windlass_qlog::{Detail, Header, Profile, RecoveryParameters, Side, Trace, TransportParameters, Vantage};
+use windlass_qlog::{
+    ConnectionId, Detail, Header, Profile, RecoveryParameters, Side, Trace, TransportParameters, Vantage,
+};
 
 use crate::{NewFlow, STACK};
 
@@ -164,7 +166,8 @@ impl Qlog {
 
     fn begin(&mut self, new: &NewConnection, now: u64) -> Option<Connection> {
         let (output, lost) = (self.outputs)(new)?;
-        // s2n-quic counts connections from 0 in each endpoint, and does not tell the original destination connection ID.
+        // s2n-quic counts connections from 0 in each endpoint. A client learns of the original destination connection ID
+        // from the server's transport parameters; a server's events do not tell it.
         let group = self.endpoint.as_ref().map_or(new.id.to_string(), |endpoint| format!("{endpoint}-{}", new.id));
         let header = Header {
             title: &self.title,
@@ -248,7 +251,8 @@ impl Place {
         self.trace.lock().recovery_parameters_set(new.path.now.0, &parameters);
         // s2n-quic's event of a change has its time and the size before; its callback neither.
         let recorder = QlogRecorder::new(self.trace.clone(), self.level, new.controller, new.text, new.path);
-        Box::new(recorder.without_mtu_updated())
+        // Of the marks that ACK frames count some are s2n-quic's own (RFC 9002 §8.3).
+        Box::new(recorder.without_mtu_updated().with_marks_of_the_network(new.path.now))
     }
 }
 
@@ -387,7 +391,9 @@ impl Subscriber for Qlog {
         let Some(connection) = context else { return };
         let sent = &event.transport_parameters;
         let millis = |duration: std::time::Duration| u64::try_from(duration.as_millis()).ok();
+        let original = sent.original_destination_connection_id.as_ref().and_then(|id| ConnectionId::new(id.bytes));
         let parameters = TransportParameters {
+            original_destination_connection_id: original,
             initial_max_data: None,
             initial_max_stream_data_bidi_local: Some(sent.initial_max_stream_data_bidi_local),
             initial_max_stream_data_bidi_remote: Some(sent.initial_max_stream_data_bidi_remote),

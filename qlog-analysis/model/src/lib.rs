@@ -34,7 +34,7 @@ pub use file_name::file_name;
 pub use json::MAX_SAFE_INTEGER;
 pub use packet::{Ack, EcnCounts, Frame, LossTrigger, Packet, PacketType, SendTrigger};
 pub use records::{Framing, Record, Records};
-pub use recovery::{Metrics, RecoveryParameters, Side, TransportParameters};
+pub use recovery::{ConnectionId, Metrics, RecoveryParameters, Side, TransportParameters};
 pub use schema::{
     EVENT_SCHEMA_PREFIX, FILE_SCHEMA_CONTAINED, FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL, Profile, QUIC_EVENTS,
     RECORD_SEPARATOR, SCHEMA_URI, WINDLASS, WINDLASS_EVENTS,

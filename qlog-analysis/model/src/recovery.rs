@@ -1,5 +1,7 @@
 //! What is logged of loss detection and congestion control.
 
+use std::fmt;
+
 /// Recovery metrics. `None` is unknown, or not there, as an infinite slow start
 /// threshold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -91,10 +93,35 @@ impl<'a> RecoveryParameters<'a> {
     }
 }
 
+/// A connection ID (`RFC 9000 §17.2`), hexadecimal as text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ConnectionId {
+    bytes: [u8; 20],
+    length: u8,
+}
+
+impl ConnectionId {
+    /// `None` for more than 20 bytes, which no connection ID has.
+    #[must_use]
+    pub fn new(id: &[u8]) -> Option<ConnectionId> {
+        let mut bytes = [0; 20];
+        bytes.get_mut(..id.len())?.copy_from_slice(id);
+        Some(ConnectionId { bytes, length: id.len() as u8 })
+    }
+}
+
+impl fmt::Display for ConnectionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.bytes[..usize::from(self.length)].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
 /// Transport parameters of one side (`RFC 9000 §18.2`), as far as they bear on
-/// congestion.
+/// congestion, and which connection they are of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TransportParameters {
+    /// The connection ID of the client's first packet, as the server tells it.
+    pub original_destination_connection_id: Option<ConnectionId>,
     /// Bytes the other side may send on the connection.
     pub initial_max_data: Option<u64>,
     /// Bytes the other side may send on a bidirectional stream this side opened.

@@ -1,8 +1,8 @@
 //! The writer from outside: what stands in the file.
 
 use windlass_qlog::{
-    Ack, Detail, EcnCounts, Frame, Header, LossTrigger, Metrics, Packet, PacketType, Profile, RecoveryParameters,
-    SendTrigger, Side, Trace, TransportParameters,
+    Ack, ConnectionId, Detail, EcnCounts, Frame, Header, LossTrigger, Metrics, Packet, PacketType, Profile,
+    RecoveryParameters, SendTrigger, Side, Trace, TransportParameters,
 };
 
 const MS: u64 = 1_000_000;
@@ -68,6 +68,19 @@ fn compare(name: &str, bytes: &[u8]) {
     }
     let expected = std::fs::read(&path).unwrap();
     assert_eq!(String::from_utf8_lossy(bytes), String::from_utf8_lossy(&expected), "{path}");
+}
+
+#[test]
+fn parameters_tell_by_which_id_a_server_was_first_addressed() {
+    let id = ConnectionId::new(&[0, 0xab, 7]);
+    assert_eq!(ConnectionId::new(&[1; 21]), None, "no connection ID is longer than 20 bytes");
+    let parameters =
+        TransportParameters { original_destination_connection_id: id, max_ack_delay: Some(25), ..Default::default() };
+    let mut trace = Trace::new(Vec::new(), Profile::Ietf, Detail::Packets, &Header::default());
+    trace.parameters_set(0, Side::Remote, &parameters);
+    let text = String::from_utf8(trace.finish().unwrap()).unwrap();
+    let expected = r#"{"initiator":"remote","original_destination_connection_id":"00ab07","max_ack_delay":25}"#;
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

@@ -88,6 +88,8 @@ pub struct Meter {
     inferred: (u64, u64),
     /// CE marks by the ACKs' counts, and as a recorder tells them.
     marks: [u64; 2],
+    /// The recorder began with marks of no packet: it tells the network's, and ACKs count more.
+    own_marks: bool,
     timeouts: u64,
     /// When the latest probe left, and timeouts by probes.
     probes: (i64, u64),
@@ -178,6 +180,7 @@ impl Meter {
             spurious: 0,
             inferred: (0, 0),
             marks: [0; 2],
+            own_marks: false,
             timeouts: 0,
             probes: (i64::MIN, 0),
             reductions: 0,
@@ -281,6 +284,7 @@ impl Meter {
             EventKind::EcnCe(packets) => {
                 self.coverage.marks = true;
                 self.marks[1] += u64::from(packets);
+                self.own_marks |= packets == 0;
             }
             EventKind::PacketsLost(packets) => {
                 self.on_logged_loss();

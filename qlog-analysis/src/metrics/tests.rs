@@ -52,6 +52,9 @@ fn marks_that_acks_and_a_recorder_tell_count_once() {
     assert_eq!(marks(&[sent(0, 0, 0), marked(1)]), Some(1));
     assert_eq!(marks(&[sent(0, 0, 0), marked(1), acked(50, "[[0]]")]), Some(1));
     assert_eq!(marks(&[sent(0, 0, 0), acked(50, "[[0]]"), marked(3)]), Some(3));
+    // Where ACKs count what the sender marked itself, the recorder tells the network's alone.
+    assert_eq!(marks(&[marked(0), sent(0, 0, 0), acked(50, "[[0]]")]), Some(0));
+    assert_eq!(marks(&[marked(0), sent(0, 0, 0), acked(50, "[[0]]"), marked(3)]), Some(3));
 }
 
 /// Sixteen packets, each acknowledged 20 ms later, and an RTT logged with each ACK; on `path` 1, if it is told, as on 0.

@@ -25,11 +25,11 @@ pub struct Recording {
 /// Files named by this process.
 static FILES: AtomicU64 = AtomicU64::new(0);
 
-/// A name for a file of `stack` that no other process or run uses.
-fn file_name(stack: &str) -> String {
+/// A name for a flow of `stack` that no other process or run uses.
+fn flow_name(stack: &str) -> String {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let nth = FILES.fetch_add(1, Ordering::Relaxed);
-    format!("{stack}-{started}-{}-{nth}.sqlog", std::process::id())
+    format!("{stack}-{started}-{}-{nth}", std::process::id())
 }
 
 impl Recording {
@@ -74,8 +74,11 @@ impl Recording {
         path: &Path,
     ) -> Box<dyn Recorder> {
         let title = format!("{stack} to {peer} by {text}");
-        let header = Header { title: &title, origin_ns: path.now.0, ..Header::default() };
-        let mut trace = Trace::new(writer.file(&file_name(stack)), Profile::Ietf, Detail::Packets, &header);
+        // No stack tells a controller the connection ID that its peer's log would have: address and time tie both.
+        let flow = flow_name(stack);
+        let header = Header { title: &title, name: stack, group_id: &flow, origin_ns: path.now.0, ..Header::default() };
+        let file = writer.file(&format!("{flow}.sqlog"));
+        let mut trace = Trace::new(file, Profile::Ietf, Detail::Packets, &header);
         // The beginning of a file is always taken; what follows may not be.
         let _ = trace.flush();
         Box::new(QlogRecorder::new(trace, self.level, controller, text, path))

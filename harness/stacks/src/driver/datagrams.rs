@@ -62,6 +62,8 @@ struct InTransit {
     to: Role,
     address: u16,
     payload: BytesMut,
+    /// Its sender marked it CE itself, as s2n-quic does now and then (RFC 9002 §8.3).
+    own_mark: bool,
     /// Packets of the network that are this datagram.
     copies: u32,
 }
@@ -93,6 +95,8 @@ pub struct Arrival {
     pub payload: Option<BytesMut>,
     /// ECN codepoint on arrival.
     pub ecn: Codepoint,
+    /// Whether the network marked it CE, and not its sender.
+    pub marked: bool,
     /// When it was sent.
     pub since: Time,
     /// Which of the sender's addresses it comes from or goes to.
@@ -115,7 +119,9 @@ impl DatagramNetwork {
     /// Sends a datagram in `direction`.
     pub fn send(&mut self, now: Time, direction: &FlowDirection, datagram: &Datagram<'_>) {
         let payload = BytesMut::from(datagram.payload);
-        let in_transit = InTransit { since: now, to: direction.to, address: datagram.address, payload, copies: 1 };
+        let own_mark = direction.ecn && datagram.ecn == Codepoint::Ce;
+        let in_transit =
+            InTransit { since: now, to: direction.to, address: datagram.address, payload, own_mark, copies: 1 };
         let place = match self.free.pop() {
             Some(place) => {
                 self.datagrams[place] = in_transit;
@@ -159,7 +165,8 @@ impl DatagramNetwork {
             }
             let payload = (delivery.fate == Fate::Delivered).then_some(payload);
             let (flow, ecn, damaged) = (packet.flow, packet.ecn, packet.damaged);
-            return Some(Arrival { flow, role, payload, ecn, since, address, damaged, last });
+            let marked = ecn == Codepoint::Ce && !self.datagrams[place].own_mark;
+            return Some(Arrival { flow, role, payload, ecn, marked, since, address, damaged, last });
         }
     }
 }

@@ -247,6 +247,8 @@ impl<'a> World<'a> {
             if delivery.packet.damaged {
                 damage(&mut self.damage, &mut datagram.payload);
             }
+            // s2n-quic marks a packet itself now and then (RFC 9002 §8.3).
+            let marked = delivery.packet.ecn == Codepoint::Ce && datagram.ecn != Mark::Ce;
             datagram.ecn = Mark::new(delivery.packet.ecn as u8);
             let scenario_flow = &mut self.scenario_flows[delivery.packet.flow as usize];
             let to = SocketAddr::from(datagram.path.remote_address.0);
@@ -254,7 +256,7 @@ impl<'a> World<'a> {
             if to_receiver && scenario_flow.spec.has_vanished(now) {
                 continue;
             }
-            if to_receiver && delivery.packet.ecn == Codepoint::Ce && scenario_flow.flow.lock().over.is_none() {
+            if to_receiver && marked && scenario_flow.flow.lock().over.is_none() {
                 scenario_flow.marked += 1;
             }
             if to_receiver {

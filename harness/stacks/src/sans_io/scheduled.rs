@@ -11,7 +11,7 @@ use crate::RunError;
 use crate::driver::datagrams::{Arrival, Datagram, DatagramNetwork, FlowDirection, Role, marking};
 use crate::driver::liveness::{Liveness, Progress, pacing_gap};
 use crate::driver::sender_log::{Output, lock};
-use windlass_network::{Class, Codepoint};
+use windlass_network::Class;
 use windlass_simulator::measure::{Tally, tally};
 use windlass_simulator::outcome::FlowOutcome;
 use windlass_simulator::scenario::{FlowSpec, Scenario};
@@ -206,7 +206,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         if !arrival.damaged {
             self.heard[arrival.role as usize] = now;
         }
-        if arrival.role == Role::Receiver && arrival.ecn == Codepoint::Ce && self.over.is_none() {
+        if arrival.role == Role::Receiver && arrival.marked && self.over.is_none() {
             self.marked += 1;
         }
         self.set_clock(now);

@@ -10,7 +10,7 @@ use super::Clock;
 use super::socket::{Inbox, Socket};
 use super::transfer::Transfer;
 use crate::driver::datagrams::{Arrival, Datagram, DatagramNetwork, FlowDirection, Role, marking};
-use windlass_network::{Class, Codepoint, Network};
+use windlass_network::{Class, Network};
 use windlass_simulator::measure::{Histogram, NetworkMeter};
 use windlass_simulator::scenario::Scenario;
 
@@ -149,7 +149,7 @@ impl<'a> Relay<'a> {
             if port.transfer.spec.has_vanished(now) {
                 return;
             }
-            let counts = ecn == Codepoint::Ce && port.transfer.over().is_none();
+            let counts = arrival.marked && port.transfer.over().is_none();
             self.marked[flow] += u64::from(counts);
         }
         self.refused += u64::from(!port.sockets[arrival.role as usize].send(ecn, payload));

@@ -9,6 +9,8 @@ use windlass_adapter::step::{Entry, Steps};
 use windlass_controllers::{Algorithm, Table, View, fixed_window};
 use windlass_qlog::Profile;
 use windlass_qlog_analysis::lint::lint;
+use windlass_qlog_analysis::metrics::measure;
+use windlass_qlog_analysis::read::Options;
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::s2n::S2nQuic;
@@ -77,6 +79,10 @@ fn two_processes_write_the_same_logs() {
             let started = named(log, "quic:connection_started");
             let id = |end: &str| started[0]["data"][end]["connection_ids"][0].as_str().map(str::len);
             assert_eq!((started.len(), id("local"), id("remote")), (1, Some(32), Some(16)), "{started:?}");
+            // The server tells its client by which ID it was first addressed (RFC 9000 §7.3).
+            let parameters = named(log, "quic:parameters_set");
+            let told = |one: &Value| one["data"]["original_destination_connection_id"].as_str().map(str::len);
+            assert!(parameters.iter().any(|one| told(one) >= Some(16)), "{parameters:?}");
         }
         std::fs::write(directory.join("logs"), logs.concat()).unwrap();
     };
@@ -99,6 +105,22 @@ fn a_fixed_window_is_what_travels() {
         println!("window {window}: {:.3} Mbit/s, {:+.1} %", flow.goodput_mbps, off * 100.0);
         assert!(off.abs() < 0.05, "window {window}: {:.3} Mbit/s, expected {expected:.3}", flow.goodput_mbps);
     }
+}
+
+/// Every 10 to 100 RTTs it marks a packet itself (RFC 9002 §8.3), which ACKs count like the network's.
+#[test]
+fn marks_of_its_own_are_none_of_the_network() {
+    let _machine = crate::shared();
+    let marks = |link: &str| {
+        let (outcome, logs) = logged(&scenario(10.0, link, "[[flow]]\ncontroller = \"cubic\"\necn = true\n"));
+        let (_, found) = measure(&logs[0][..], &Options::default()).unwrap();
+        let text = String::from_utf8_lossy(&logs[0]);
+        assert!(text.contains("\"ce\":1"), "it marked none itself");
+        (outcome.flows[0].packets_marked, found[0].measures.marks.unwrap())
+    };
+    assert_eq!(marks(LINK), (0, 0), "the link marks none");
+    let (marked, told) = marks(&format!("{LINK}queue = {{ kind = \"step\", threshold_packets = 10 }}\n"));
+    assert!(marked > 5 && told.abs_diff(marked) <= 1, "the link marked {marked}, of which the log has {told}");
 }
 
 #[test]

@@ -124,6 +124,9 @@ impl<W: Write> Trace<W> {
                 Side::Remote => "remote",
             },
         );
+        if let Some(id) = parameters.original_destination_connection_id {
+            json.word("original_destination_connection_id", &id.to_string());
+        }
         for (name, value) in [
             ("initial_max_data", parameters.initial_max_data),
             ("initial_max_stream_data_bidi_local", parameters.initial_max_stream_data_bidi_local),

@@ -81,9 +81,10 @@ impl Meter {
         }
     }
 
-    /// The larger count where ACKs and a recorder tell of the same marks.
+    /// The larger count where ACKs and a recorder tell of the same marks; the recorder's where ACKs count the sender's own, too.
     fn marks(&self) -> u64 {
-        self.marks[0].max(self.marks[1])
+        let [acknowledged, recorded] = self.marks;
+        if self.own_marks { recorded } else { acknowledged.max(recorded) }
     }
 
     /// RTTs as logged, or else taken from acknowledgements: where none are logged, or only others than those.
