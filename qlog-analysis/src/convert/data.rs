@@ -215,6 +215,9 @@ fn frame_to_ietf(frame: &mut Node<'_>, encoding: &Encoding) {
                 }
             }
             length_in(frame, "length");
+            if kind == b"crypto" {
+                wire_length(frame);
+            }
         }
         b"padding" => length_in(frame, "payload_length"),
         b"ack" | b"path_ack" | b"ack_mp" | b"mp_ack" => {
@@ -246,6 +249,16 @@ fn length_in(frame: &mut Node<'_>, key: &'static str) {
     } else {
         frame.take("raw");
         frame.replace("length", "raw", Node::Object(vec![(Cow::Borrowed(key.as_bytes()), length)]));
+    }
+}
+
+/// A CRYPTO frame always has the length of its data (RFC 9000 §19.6), which the draft wants in `raw.length`
+/// (draft-ietf-quic-qlog-quic-events, CryptoFrame); quiche has it as `raw.payload_length` alone.
+fn wire_length(frame: &mut Node<'_>) {
+    if let Some(raw) = frame.get_mut("raw").filter(|raw| !raw.has("length"))
+        && let Some(length) = raw.get("payload_length").cloned()
+    {
+        raw.set_first("length", length);
     }
 }
 

@@ -300,6 +300,24 @@ fn what_is_converted_for_qvis_is_as_qvis_needs_it() {
     }
 }
 
+/// quiche has the length of a CRYPTO frame as that of its payload, the IETF form wants it as the frame's.
+#[test]
+fn a_crypto_frame_tells_its_length() {
+    let file = concat!(
+        "\u{1e}",
+        r#"{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","#,
+        r#""trace":{"vantage_point":{"type":"server"},"event_schemas":["urn:ietf:params:qlog:events:quic-13"]}}"#,
+        "\n\u{1e}",
+        r#"{"time":1,"name":"quic:packet_received","data":{"header":{"packet_type":"initial","packet_number":0},"#,
+        r#""raw":{"length":1200},"frames":[{"frame_type":"crypto","offset":7,"raw":{"payload_length":318}}]}}"#,
+        "\n"
+    );
+    assert_eq!(lint(file.as_bytes(), Profile::Ietf).counts.get(&Rule::FrameLength), Some(&1));
+    let (out, _) = converted(file.as_bytes(), to(Profile::Ietf, OutputFraming::Sequence));
+    assert!(text(&out).contains(r#""raw":{"length":318,"payload_length":318}"#), "{}", text(&out));
+    assert_eq!(lint(out.as_slice(), Profile::Ietf).counts.get(&Rule::FrameLength), None);
+}
+
 /// Ten requests that a real server answers: qvis' waterfall, data flow and packetization are filled by what is told.
 #[test]
 fn answers_to_requests_fill_qvis_views() {
