@@ -26,7 +26,7 @@ const draws = (page) => page.evaluate(() => Promise.race([
   new Promise((resume) => { setTimeout(() => resume(false), 2000); }),
 ]));
 
-/** Opens a file, or the page a command serves at `address`, at `hash`, waits for the element `ready`, hands the page to `body`, and fails on anything it complains of or asks for. Once more where the browser drew nothing. */
+/** Opens a file, or the page a command serves at `address`, at `hash`, after what `before` does to the page, waits for the element `ready`, hands the page to `body`, and fails on anything it complains of or asks for. Once more where the browser drew nothing. */
 export async function inBrowser(options, body) {
   try {
     await once(options, body);
@@ -37,7 +37,7 @@ export async function inBrowser(options, body) {
   }
 }
 
-async function once({ file, address = pathToFileURL(file).href, hash = "", ready = "main tbody tr", ...options }, body) {
+async function once({ file, address = pathToFileURL(file).href, hash = "", ready = "main tbody tr", before: prepare, ...options }, body) {
   const page = await browser.newPage({ viewport: DESKTOP, colorScheme: "light", ...options });
   const complaints = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
@@ -48,6 +48,7 @@ async function once({ file, address = pathToFileURL(file).href, hash = "", ready
     if (asked !== address && !(address.startsWith("http:") && asked.startsWith(`${address}state?`)) && !/^(data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
   });
   try {
+    await prepare?.(page);
     await page.goto(address + hash, { waitUntil: "load" });
     await page.waitForSelector(ready, { state: "attached" });
     await body(page);

@@ -4,7 +4,7 @@ mod welch;
 
 pub use welch::{Sample, half_width, interval};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Serialize;
@@ -73,9 +73,14 @@ pub struct Comparison {
 #[must_use]
 pub fn compare(members: &[Member], baseline: &str, confidence: f64) -> Comparison {
     let groups = groups(members);
+    // Each member is looked at once for each measure, however many groups there are.
+    let mut of_group: BTreeMap<&str, Vec<&Member>> = BTreeMap::new();
+    for member in members {
+        of_group.entry(&member.group).or_default().push(member);
+    }
     let mut rows = Vec::new();
     for &(metric, get) in Measures::COLUMNS {
-        let of = |group: &str| Sample::of(&repetitions(members, group, get));
+        let of = |group: &str| Sample::of(&repetitions(of_group.get(group).map_or(&[], Vec::as_slice), get));
         let base = of(baseline);
         for group in &groups {
             let Some(sample) = of(group) else { continue };
@@ -94,19 +99,14 @@ pub fn compare(members: &[Member], baseline: &str, confidence: f64) -> Compariso
 /// The groups, as their first members came.
 #[must_use]
 pub fn groups(members: &[Member]) -> Vec<String> {
-    let mut groups: Vec<String> = Vec::new();
-    for member in members {
-        if !groups.contains(&member.group) {
-            groups.push(member.group.clone());
-        }
-    }
-    groups
+    let mut known = BTreeSet::new();
+    members.iter().map(|member| &member.group).filter(|&group| known.insert(group)).cloned().collect()
 }
 
-/// A measure of each repetition of a group.
-fn repetitions(members: &[Member], group: &str, get: fn(&Measures) -> Option<f64>) -> Vec<f64> {
+/// A measure of each repetition of a group's members.
+fn repetitions(members: &[&Member], get: fn(&Measures) -> Option<f64>) -> Vec<f64> {
     let mut runs: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for member in members.iter().filter(|member| member.group == group) {
+    for member in members {
         if let Some(value) = get(&member.measures) {
             runs.entry(run_of(&member.file)).or_default().push(value);
         }
