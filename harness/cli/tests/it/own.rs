@@ -10,7 +10,7 @@ use windlass_controllers::parts::base::Base;
 use windlass_controllers::{Entry, Flow, Info, Response, WindowController, WindowScheme, parameters};
 use windlass_lab::grid::{CODE, Cell};
 
-use crate::command::{Place, SHORT, inflated};
+use crate::command::{Place, SHORT, contents, inflated};
 
 parameters! {
     /// Parameters of [`Mine`].
@@ -75,6 +75,14 @@ fn it_runs_beside_the_catalogue_on_every_stack() {
         assert_eq!(of("mine", stack), of("reno", stack), "with a = 1 it is Reno, on {stack}");
         assert_ne!(of("mine:a=2", stack), of("reno", stack), "{stack}");
     }
+    // Its logs name it, with its parameters.
+    let logs =
+        contents(&std::path::Path::new(&out).join("qlog")).into_iter().map(|(_, log)| String::from_utf8(log).unwrap());
+    let mut named: Vec<String> = logs
+        .map(|log| log.split_once("\"congestion_controller\":\"").unwrap().1.split('"').next().unwrap().to_owned())
+        .collect();
+    named.sort();
+    assert_eq!(named, ["mine", "mine", "mine", "mine:a=2", "mine:a=2", "mine:a=2", "reno", "reno", "reno"]);
     let page = fs::read_to_string(std::path::Path::new(&out).join("report.html")).unwrap();
     let embedded = page.split_once("id=\"results\">").unwrap().1.split_once("</script>").unwrap().0;
     let embedded = inflated(embedded);

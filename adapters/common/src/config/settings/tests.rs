@@ -168,3 +168,20 @@ fn mistakes_are_reported_with_file_and_line() {
         read(File::new("/etc/no-such-file")).err().unwrap().contains("cannot read the configuration /etc/no-such-file")
     );
 }
+
+/// The settings files of quiche's and MsQuic's READMEs that name controllers; what is MsQuic's alone, its `storage.c` reads.
+#[test]
+fn settings_that_the_readmes_show_are_accepted() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("cc.toml");
+    let mut controllers = Vec::new();
+    for page in [include_str!("../../../../quiche/README.md"), include_str!("../../../../msquic/README.md")] {
+        let blocks = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        for block in blocks.filter(|block| block.starts_with("controller = ") || block.contains("\ncontroller = ")) {
+            std::fs::write(&path, block).unwrap();
+            let file = read(&path).unwrap_or_else(|error| panic!("{error} in\n{block}"));
+            controllers.extend(file.settings().of_app(None).cloned());
+        }
+    }
+    assert_eq!(controllers, ["tcp-k", "tcp-k"], "those of the rule for 192.0.2.0/24");
+}
