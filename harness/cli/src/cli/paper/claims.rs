@@ -54,7 +54,7 @@ pub(super) fn summary(out: &Path) -> Result<String, CliError> {
         let (holds, fails, open) = (answers("holds"), answers("fails"), answers("undetermined"));
         vec![document.name.to_owned(), of().count().to_string(), holds, fails, open, caught.to_string()]
     };
-    let counts = markdown(&heads, &DOCUMENTS.iter().map(|document| count(document)).collect::<Vec<_>>());
+    let counts = markdown(&heads, &DOCUMENTS.iter().map(count).collect::<Vec<_>>());
     let heads = ["", "statement", "answer", "closest comparison"].map(str::to_owned);
     let left = rows.iter().filter(|row| row.answer != "holds").map(|row| {
         let id = if row.id.is_empty() { format!("{} {}", row.document, row.section) } else { row.id.to_owned() };
