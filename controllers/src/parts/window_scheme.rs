@@ -436,7 +436,7 @@ impl<S: WindowScheme> Flow<'_, S> {
             _ => false,
         };
         if congestion.unwrap_or_else(|| self.is_congestion()) {
-            self.respond();
+            self.reborrow().respond();
             if let EventKind::EcnCe(_) = self.event.kind {
                 self.window.discard_undo();
             }
