@@ -1,9 +1,9 @@
 //! Which of a fixed set of sources is next.
 
-/// A tournament over sources that each have at most one next time. The winner is read
-/// in constant time and a change costs at most one comparison per level, without allocation:
-/// what makes it cheaper than a heap of events is that a FIFO puts only its head here.
-/// A few sources have no tournament: one look at all of them costs less.
+/// A tournament over sources that each have at most one next time. The winner is kept, and a
+/// change costs at most one comparison per level, without allocation: what makes it cheaper
+/// than a heap of events is that a FIFO puts only its head here. A few sources have no
+/// tournament: they are looked through when the first of them moves later.
 /// Among equal times the lowest source wins.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
@@ -12,6 +12,8 @@ pub struct EventQueue {
     /// but the leaves, which start at 0.
     nodes: Vec<(u64, u32)>,
     leaves: usize,
+    /// The earliest of all.
+    first: (u64, u32),
 }
 
 /// As many sources have no tournament.
@@ -24,29 +26,43 @@ impl EventQueue {
     /// For sources `0..sources`, none of which has a time yet.
     #[must_use]
     pub fn new(sources: usize) -> EventQueue {
+        let first = (NEVER, 0);
         if sources <= FEW {
-            return EventQueue { nodes: (0..sources.max(1) as u32).map(|source| (NEVER, source)).collect(), leaves: 0 };
+            let nodes = (0..sources.max(1) as u32).map(|source| (NEVER, source)).collect();
+            return EventQueue { nodes, leaves: 0, first };
         }
         let leaves = sources.next_power_of_two();
-        let mut nodes = vec![(NEVER, 0); 2 * leaves];
+        let mut nodes = vec![first; 2 * leaves];
         for (i, leaf) in nodes[leaves..].iter_mut().enumerate() {
             leaf.1 = u32::try_from(i).unwrap_or(u32::MAX);
         }
         for i in (1..leaves).rev() {
             nodes[i] = nodes[2 * i];
         }
-        EventQueue { nodes, leaves }
+        EventQueue { nodes, leaves, first }
     }
 
     /// Sets the next time of `source`; `u64::MAX` for none.
     #[inline]
     pub fn set(&mut self, source: usize, at: u64) {
-        let mut node = self.leaves + source;
-        if self.nodes[node].0 == at {
+        let leaf = &mut self.nodes[self.leaves + source].0;
+        if *leaf == at {
             return;
         }
-        self.nodes[node].0 = at;
-        while self.leaves > 0 && node > 1 {
+        *leaf = at;
+        if self.leaves > 0 {
+            self.play(self.leaves + source);
+        } else if (at, source as u32) < self.first {
+            self.first = (at, source as u32);
+        } else if self.first.1 == source as u32 {
+            // Sources ascend, so that the first of equal ones is the lowest.
+            self.first = self.nodes.iter().copied().fold(self.nodes[0], |a, b| if b.0 < a.0 { b } else { a });
+        }
+    }
+
+    /// Has the winner of each match above `node` go up, as far as that changes.
+    fn play(&mut self, mut node: usize) {
+        while node > 1 {
             // The left child's sources are the lower ones.
             let left = self.nodes[node & !1];
             let right = self.nodes[node | 1];
@@ -57,6 +73,7 @@ impl EventQueue {
             }
             self.nodes[node] = winner;
         }
+        self.first = self.nodes[1];
     }
 
     /// The time of `source`; `u64::MAX` for none.
@@ -70,17 +87,7 @@ impl EventQueue {
     #[must_use]
     #[inline]
     pub fn first(&self) -> (u64, usize) {
-        if self.leaves > 0 {
-            let (at, source) = self.nodes[1];
-            return (at, source as usize);
-        }
-        let mut first = (NEVER, 0);
-        for (source, (at, _)) in self.nodes.iter().enumerate() {
-            if *at < first.0 {
-                first = (*at, source);
-            }
-        }
-        first
+        (self.first.0, self.first.1 as usize)
     }
 }
 

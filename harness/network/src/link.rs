@@ -52,11 +52,15 @@ pub(super) enum Queued {
 pub(super) struct Link {
     /// Fine time units per byte; 0 without a rate limit.
     fine_per_byte: f64,
+    /// A size of packets, bytes, and their transmission time.
+    timed: (u32, u64),
     rate: f64,
     delay: u64,
     loss: f64,
     jitter: u64,
     reorders: bool,
+    /// What reaches the far end next is always the oldest packet on the ring.
+    fifo: bool,
     limit: Limit,
     discipline: Discipline,
     /// What a queue that owns its packets dropped and is not reported yet.
@@ -72,6 +76,8 @@ pub(super) struct Link {
     ring: Ring<Entry>,
     /// Number in `ring` of the first packet not known to have started.
     first_waiting: u64,
+    /// Not after its start, ns; `u64::MAX` if there is none.
+    next_start: u64,
     waiting_bytes: u64,
     /// Transmitted packets of a link that reorders, by arrival at the far end.
     flying: BinaryHeap<Reverse<Flying>>,
@@ -88,15 +94,19 @@ pub(super) struct Link {
 
 impl Link {
     pub fn new(spec: &LinkSpec, seed: u64) -> Link {
+        let reorders = spec.jitter.reorders && ever_jitters(spec);
+        let discipline = spec.queue.discipline();
         let mut link = Link {
             fine_per_byte: 0.0,
+            timed: (0, 0),
             rate: spec.rate,
             delay: spec.delay.0,
             loss: spec.loss,
             jitter: spec.jitter.max.0,
-            reorders: spec.jitter.reorders && ever_jitters(spec),
+            reorders,
+            fifo: !reorders && !matches!(discipline, Discipline::Scheduler(_)),
             limit: spec.limit,
-            discipline: spec.queue.discipline(),
+            discipline,
             dropped: VecDeque::new(),
             instrumented: spec.instrumented,
             ci_marking: spec.ci_marking,
@@ -106,6 +116,7 @@ impl Link {
             last_deliver: 0,
             ring: Ring::new(),
             first_waiting: 0,
+            next_start: u64::MAX,
             waiting_bytes: 0,
             flying: BinaryHeap::new(),
             flown: 0,
@@ -121,6 +132,7 @@ impl Link {
     fn set_rate(&mut self, rate: f64) {
         self.rate = rate;
         self.fine_per_byte = if rate.is_finite() { 8e9 * FINE as f64 / rate } else { 0.0 };
+        self.timed = (0, 0);
     }
 
     /// Transmission time of `bytes`, in fine time units.
@@ -137,9 +149,16 @@ impl Link {
     /// Counts transmissions that started until `now`.
     #[inline]
     fn advance(&mut self, now: u64) {
-        while let Some(entry) = self.ring.get(self.first_waiting).filter(|entry| entry.start <= now) {
-            self.waiting_bytes -= u64::from(entry.packet.bytes);
-            self.first_waiting += 1;
+        while self.next_start <= now {
+            let Some(entry) = self.ring.get(self.first_waiting) else {
+                self.next_start = u64::MAX;
+                return;
+            };
+            self.next_start = entry.start;
+            if entry.start <= now {
+                self.waiting_bytes -= u64::from(entry.packet.bytes);
+                self.first_waiting += 1;
+            }
         }
     }
 
@@ -226,8 +245,12 @@ impl Link {
     #[inline(always)]
     fn transmit(&mut self, start_fine: u64, wait: u64, packet: &Packet, hop: u32) -> &mut Entry {
         let start = start_fine.div_ceil(FINE);
-        let depart_fine = start_fine.saturating_add(self.transmission(packet.bytes));
+        if self.timed.0 != packet.bytes {
+            self.timed = (packet.bytes, self.transmission(packet.bytes));
+        }
+        let depart_fine = start_fine.saturating_add(self.timed.1);
         self.busy_until = depart_fine;
+        self.next_start = self.next_start.min(start);
         // One that starts at once is taken out again when the queue is next looked at.
         self.waiting_bytes += u64::from(packet.bytes);
         let mut deliver = depart_fine.div_ceil(FINE).saturating_add(self.delay);
@@ -345,7 +368,22 @@ impl Link {
     /// transmission), or when a scheduler has to decide; `u64::MAX` if there is none.
     #[inline]
     pub fn next(&self) -> u64 {
+        if self.fifo { self.front() } else { self.next_otherwise() }
+    }
+
+    #[inline]
+    fn front(&self) -> u64 {
+        self.ring.front().map_or(u64::MAX, |entry| entry.deliver)
+    }
+
+    fn next_otherwise(&self) -> u64 {
         self.on_ring().min(self.dequeues())
+    }
+
+    /// Whether there is one packet on the link.
+    #[inline]
+    pub fn has_one(&self) -> bool {
+        self.ring.len() == 1
     }
 
     #[inline]
@@ -354,7 +392,7 @@ impl Link {
             let departs = self.ring.front().map_or(u64::MAX, |entry| self.departs(entry));
             return self.flying.peek().map_or(u64::MAX, |Reverse(flying)| flying.entry.deliver).min(departs);
         }
-        self.ring.front().map_or(u64::MAX, |entry| entry.deliver)
+        self.front()
     }
 
     /// Takes the packet that reaches the far end at `now`. On a link that reorders, or with
@@ -362,7 +400,7 @@ impl Link {
     /// [`dropped`](Self::dropped).
     #[inline]
     pub fn take(&mut self, now: Time) -> Option<&Entry> {
-        if self.reorders || matches!(self.discipline, Discipline::Scheduler(_)) {
+        if !self.fifo {
             return self.take_otherwise(now.0);
         }
         let entry = pop(&mut self.ring, &mut self.first_waiting, &mut self.waiting_bytes)?;
@@ -437,6 +475,7 @@ impl Link {
             self.busy_until = free;
         }
         self.last_deliver = last_deliver;
+        self.next_start = 0;
     }
 
     fn retime(&mut self, i: u64, start: u64, deliver: u64) {

@@ -228,7 +228,12 @@ impl Network {
     fn arrive(&mut self, hop: u32, target: u32, packet: &Packet) {
         let link = &mut self.links[target as usize];
         match link.arrive(self.now, packet, hop) {
-            Queued::Accepted => self.event_queue.set(1 + target as usize, link.next()),
+            Queued::Accepted => {
+                // Behind others it changes nothing about what comes next.
+                if link.has_one() {
+                    self.event_queue.set(1 + target as usize, link.next());
+                }
+            }
             Queued::Dropped => {
                 let packet = *packet;
                 self.report(hop, &packet, Fate::Dropped(LinkId(target)));

@@ -1,7 +1,7 @@
-//! How many data packets the simulator carries per second of CPU time: one flow on a
-//! 100 Mbit/s, 50 ms dumbbell with one BDP of buffer, an ACK for every packet.
+//! How many data packets the simulator carries per second of CPU time: flows on a 50 ms dumbbell
+//! with 10 Mbit/s for each and one BDP of buffer, paced, an ACK for every packet.
 //!
-//! `cargo bench -p windlass-simulator --bench sim_speed [-- SECONDS [CONTROLLER [FLOWS]]]`
+//! `cargo bench -p windlass-simulator --bench sim_speed [-- SECONDS [CONTROLLER [FLOWS [MBPS]]]]`
 
 use std::time::Instant;
 
@@ -17,13 +17,13 @@ fn main() {
     let number =
         |i: usize, default: u32| arguments.get(i).map_or(default, |text| text.parse().expect("a whole number"));
     let seconds = number(0, 1000);
-    let flows = number(2, 1);
+    let (flows, mbps) = (number(2, 1), number(3, 10));
     let controllers = arguments.get(1).map_or(vec!["reno", "cubic"], |name| vec![name.as_str()]);
     for controller in controllers {
         let text = format!(
             "duration_s = {seconds}\n[dumbbell]\nrate_mbps = {}\nrtt_ms = 50\nbuffer_bdp = 1\n\
              [[flow]]\ncontroller = \"under-test\"\ncount = {flows}\n",
-            100 * flows
+            mbps * flows
         );
         let scenario = match Scenario::read("bench", &text, Some(controller)) {
             Ok(scenario) => scenario,

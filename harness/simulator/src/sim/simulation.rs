@@ -310,7 +310,9 @@ impl<E: ConfiguredController> Simulation<E> {
                     }
                     self.flows[number].delivered(now, &delivery.packet, &mut self.network);
                     self.arm(number);
-                    self.call(number, now);
+                    if !self.is_set {
+                        self.call(number, now);
+                    }
                     if self.runs_away(number, now) {
                         return;
                     }
@@ -325,7 +327,9 @@ impl<E: ConfiguredController> Simulation<E> {
                 // Whatever comes next has not been on the event_queue.
                 self.event_queue.set(number, u64::MAX);
                 self.arm(number);
-                self.call(number, now);
+                if !self.is_set {
+                    self.call(number, now);
+                }
                 if self.runs_away(number, now) {
                     return;
                 }
@@ -355,9 +359,9 @@ impl<E: ConfiguredController> Simulation<E> {
     }
 
     /// Starts what waits for flow `number`, if that is over.
-    #[inline]
+    #[cold]
     fn call(&mut self, number: usize, now: u64) {
-        if !self.is_set && self.flows[number].is_newly_over() {
+        if self.flows[number].is_newly_over() {
             for (waiting, at) in self.start_schedule.over(number, Time(now)) {
                 self.flows[waiting].start_at(at);
                 self.arm(waiting);
