@@ -6,15 +6,18 @@ use crate::outcome::FlowSeries;
 
 /// Buckets per doubling: values are kept to 0.8 %.
 const PER_OCTAVE: u64 = 128;
-const OCTAVES: usize = 64;
+const OCTAVE: usize = PER_OCTAVE as usize;
 
 /// A histogram of times with buckets that grow with the value.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    octaves: Vec<Option<Box<[u64; PER_OCTAVE as usize]>>>,
     count: u64,
     sum: u128,
     min: u64,
+    /// The buckets of consecutive octaves, from the lowest with values to the highest.
+    buckets: Vec<u64>,
+    /// The octave of the first of them.
+    lowest: usize,
 }
 
 impl Default for Histogram {
@@ -27,7 +30,7 @@ impl Histogram {
     /// A histogram without values.
     #[must_use]
     pub fn new() -> Histogram {
-        Histogram { octaves: vec![None; OCTAVES], count: 0, sum: 0, min: u64::MAX }
+        Histogram { count: 0, sum: 0, min: u64::MAX, buckets: Vec::new(), lowest: 0 }
     }
 
     /// Counts `value`, in the unit of the histogram's owner.
@@ -37,10 +40,25 @@ impl Histogram {
         self.sum += u128::from(value);
         self.min = self.min.min(value);
         let (octave, bucket) = place(value);
-        match &mut self.octaves[octave] {
-            Some(buckets) => buckets[bucket] += 1,
-            none => none.insert(Box::new([0; PER_OCTAVE as usize]))[bucket] += 1,
+        let at = octave.wrapping_sub(self.lowest).wrapping_mul(OCTAVE).wrapping_add(bucket);
+        match self.buckets.get_mut(at) {
+            Some(count) => *count += 1,
+            None => self.widen(octave)[bucket] += 1,
         }
+    }
+
+    /// Makes buckets for an octave that has none, and returns them.
+    #[cold]
+    fn widen(&mut self, octave: usize) -> &mut [u64] {
+        if self.buckets.is_empty() {
+            self.lowest = octave;
+        }
+        let lower = self.lowest.saturating_sub(octave);
+        self.buckets.splice(0..0, std::iter::repeat_n(0, lower * OCTAVE));
+        self.lowest -= lower;
+        let from = (octave - self.lowest) * OCTAVE;
+        self.buckets.resize(self.buckets.len().max(from + OCTAVE), 0);
+        &mut self.buckets[from..from + OCTAVE]
     }
 
     /// The mean; `None` without values.
@@ -60,15 +78,13 @@ impl Histogram {
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let rank = ((share * self.count as f64).ceil() as u64).max(1);
         let mut seen = 0;
-        for (octave, buckets) in self.octaves.iter().enumerate() {
-            for (bucket, &count) in buckets.iter().flat_map(|buckets| buckets.iter()).enumerate() {
-                if seen + count >= rank {
-                    let (low, width) = bounds(octave, bucket);
-                    let inside = (rank - seen) as f64 / count as f64;
-                    return Some((low + width * inside).max(self.min as f64));
-                }
-                seen += count;
+        for (i, &count) in self.buckets.iter().enumerate() {
+            if seen + count >= rank {
+                let (low, width) = bounds(self.lowest + i / OCTAVE, i % OCTAVE);
+                let inside = (rank - seen) as f64 / count as f64;
+                return Some((low + width * inside).max(self.min as f64));
             }
+            seen += count;
         }
         None
     }
@@ -99,21 +115,23 @@ fn bounds(octave: usize, bucket: usize) -> (f64, f64) {
 }
 
 /// What is measured of one flow.
+// In this order, so that what a packet needs lies together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Meter {
-    /// RTT samples of the sender, ns.
-    pub rtt: Histogram,
     /// Packets the sender sent.
     pub packets_sent: u64,
+    /// Integral of the window over time, byte·ns.
+    cwnd_time: f64,
+    cwnd: u64,
+    cwnd_since: u64,
+    /// RTT samples of the sender, ns.
+    pub rtt: Histogram,
     /// Packets the sender declared lost.
     pub packets_lost: u64,
     /// Congestion events that reduced the window.
     pub congestion_events: u64,
     packet_bytes: f64,
-    /// Integral of the window over time, byte·ns.
-    cwnd_time: f64,
-    cwnd: u64,
-    cwnd_since: u64,
     series: FlowSeries,
     sampled_at: u64,
     sampled_rtt: (u64, u128),

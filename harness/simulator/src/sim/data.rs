@@ -22,7 +22,9 @@ pub(super) struct Chunk {
 
 /// A transfer of a given size, or one without end; of an application that writes it now and again,
 /// or at once. A packet leaves when it is full, or the last.
+// In this order, so that what a packet needs lies together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Data {
     chunk_bytes: u32,
     /// What a packet has besides its chunk, bytes.
@@ -32,19 +34,19 @@ pub(super) struct Data {
     chunks: u64,
     /// How many of them are written.
     written: u64,
-    /// How the application goes on writing, and how often it has; `None` if everything is written.
-    writes: Option<(Writes, u64)>,
     /// The first chunk never sent.
     fresh: u64,
+    acked: u64,
+    /// Bytes that arrived, each counted once.
+    pub arrived_bytes: u64,
     /// Lost chunks to send again, with how often they were sent and the rule by which they
     /// were lost.
     again: VecDeque<(u64, u16, LossTrigger)>,
     /// Chunks sent more than once, or about to be, and not yet acknowledged: whether
     /// they have arrived.
     repeats: BTreeMap<u64, bool>,
-    acked: u64,
-    /// Bytes that arrived, each counted once.
-    pub arrived_bytes: u64,
+    /// How the application goes on writing, and how often it has; `None` if everything is written.
+    writes: Option<(Writes, u64)>,
 }
 
 impl Data {

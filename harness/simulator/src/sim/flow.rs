@@ -12,7 +12,7 @@ use super::train::PROBE;
 use crate::measure::Meter;
 use crate::outcome::{FlowOutcome, FlowSeries};
 use crate::scenario::{FlowSpec, REQUEST_BYTES};
-use windlass_network::{Fate, Network, Packet, Stream};
+use windlass_network::{Fate, Network, Packet, RouteId, Stream};
 
 /// The handle of an ACK has this bit; below it is the position in the receiver's log.
 const ACK: u64 = 1 << 63;
@@ -26,27 +26,46 @@ const REQUEST_FRAME: u32 = 4;
 const MOST_AT_ONCE: u32 = 1 << 24;
 const INITIAL_PTO: u64 = 999_000_000;
 
+/// What each packet needs of the flow's description.
+struct Wire {
+    forward: RouteId,
+    backward: RouteId,
+    ack_bytes: u32,
+    ack_every: u32,
+    /// Packets that may leave at one instant.
+    at_once: u32,
+    vanishes: bool,
+}
+
 /// One flow of a simulation, sender and receiver.
+// In this order, so that what a packet needs lies together: with many flows, each line of memory
+// that an event touches comes from afar.
+#[repr(C)]
 pub(super) struct FlowRun<E: ConfiguredController> {
-    pub spec: FlowSpec,
-    number: u32,
-    engine: E,
-    pub observer: Option<Box<dyn FlowObserver>>,
-    pub recorder: Option<Box<dyn Recorder>>,
-    ci_path: bool,
-    sender: Option<Sender<E>>,
-    receiver: Receiver,
-    pub timers: Timers,
     /// The time on the simulation's event_queue.
     pub armed: u64,
-    meter: Meter,
-    arrived_bytes: u64,
+    pub timers: Timers,
+    wire: Wire,
+    receiver: Receiver,
     arrivals: Arrivals,
+    arrived_bytes: u64,
+    number: u32,
+    /// It is over, and nobody has asked.
+    news: bool,
+    pub observer: Option<Box<dyn FlowObserver>>,
+    jitter: Option<Box<SendJitter>>,
+    /// Packets that are lost before the network, the first one last.
+    drop_packets: Vec<u64>,
+    meter: Meter,
+    sender: Option<Sender<E>>,
+    pub spec: FlowSpec,
+    engine: E,
+    pub recorder: Option<Box<dyn Recorder>>,
+    ci_path: bool,
     /// Data packets and probes that the network reported dropped or lost.
     dropped: u64,
     /// Of a flow that is over.
     loss_classification: LossClassification,
-    jitter: SendJitter,
     /// How often the receiver sent its requests.
     asked: u32,
     /// Whether they have arrived; true of a flow without any.
@@ -54,11 +73,8 @@ pub(super) struct FlowRun<E: ConfiguredController> {
     started: Option<u64>,
     stopped: Option<u64>,
     completed: bool,
-    /// It is over, and nobody has asked.
-    news: bool,
     start: Time,
     seed: u64,
-    drop_packets: std::iter::Peekable<std::vec::IntoIter<u64>>,
 }
 
 impl<E: ConfiguredController> FlowRun<E> {
@@ -78,6 +94,14 @@ impl<E: ConfiguredController> FlowRun<E> {
             timers.set(Timer::Stop, spec.stop.0);
         }
         FlowRun {
+            wire: Wire {
+                forward: spec.forward,
+                backward: spec.backward,
+                ack_bytes: spec.ack_wire_bytes,
+                ack_every: spec.ack.every,
+                at_once: spec.ack_burst_packets.unwrap_or(MOST_AT_ONCE),
+                vanishes: spec.vanishes.is_some(),
+            },
             number,
             engine,
             observer: None,
@@ -101,7 +125,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             news: false,
             start,
             seed: Stream::new(seed, &format!("controller {}", spec.name)).integer(),
-            drop_packets: spec.drop_packets.clone().into_iter().peekable(),
+            drop_packets: spec.drop_packets.iter().rev().copied().collect(),
             spec,
         }
     }
@@ -155,7 +179,7 @@ impl<E: ConfiguredController> FlowRun<E> {
     #[inline]
     fn data_arrives(&mut self, now: u64, packet: &Packet, network: &mut Network) {
         let Some(sender) = &mut self.sender else { return };
-        if self.spec.has_vanished(Time(now)) {
+        if self.wire.vanishes && self.spec.has_vanished(Time(now)) {
             return;
         }
         if packet.id & PROBE == 0 {
@@ -171,12 +195,12 @@ impl<E: ConfiguredController> FlowRun<E> {
 
     #[inline]
     fn acknowledge(&mut self, now: u64, network: &mut Network) {
-        if self.spec.ack.every > 1 {
+        if self.wire.ack_every > 1 {
             self.timers.set(Timer::Ack, NEVER);
         }
         if let Some(position) = self.receiver.acknowledge() {
-            let ack = Packet::new(self.number, ACK | position, self.spec.ack_wire_bytes);
-            network.send(Time(now), self.spec.backward, ack);
+            let ack = Packet::new(self.number, ACK | position, self.wire.ack_bytes);
+            network.send(Time(now), self.wire.backward, ack);
         }
     }
 
@@ -185,7 +209,7 @@ impl<E: ConfiguredController> FlowRun<E> {
         if packet.id & REQUEST == REQUEST {
             return self.requested(now, packet);
         }
-        if self.spec.vanishes.is_some() {
+        if self.wire.vanishes {
             self.restart_idle_timeout(now);
         }
         let Some(sender) = &mut self.sender else { return };
@@ -194,10 +218,10 @@ impl<E: ConfiguredController> FlowRun<E> {
         if sender.data.is_complete() {
             self.completed = true;
             self.stop(now);
-        } else if let Some(at) = self.jitter.delays(now) {
+        } else if let Some(jitter) = &mut self.jitter {
             // The permission is used then; the recovery timer waits for nothing.
             sender.rearm(&mut self.timers);
-            if let Some(at) = at {
+            if let Some(at) = jitter.delays(now) {
                 self.timers.set(Timer::Send, at);
             }
         } else {
@@ -216,12 +240,12 @@ impl<E: ConfiguredController> FlowRun<E> {
     fn send(&mut self, now: u64, network: &mut Network) {
         let Some(sender) = &mut self.sender else { return };
         let mut context = Context { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
-        let mut left = self.spec.ack_burst_packets.unwrap_or(MOST_AT_ONCE);
+        let mut left = self.wire.at_once;
         while left > 0
             && let Some(departure) = sender.next_packet(now, &mut context)
         {
             left -= 1;
-            put(&departure, now, &mut self.drop_packets, &self.spec, network);
+            put(&departure, now, &mut self.drop_packets, self.wire.forward, network);
         }
         sender.rearm(&mut self.timers);
     }
@@ -237,7 +261,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             } else if timer == Timer::Stop {
                 self.stop(now);
             } else if timer == Timer::Send {
-                self.jitter.is_pending = false;
+                self.jitter.iter_mut().for_each(|jitter| jitter.is_pending = false);
             } else if timer == Timer::Ack && !self.spec.has_vanished(Time(now)) {
                 self.acknowledge(now, network);
             }
@@ -247,17 +271,18 @@ impl<E: ConfiguredController> FlowRun<E> {
             match timer {
                 Timer::Recovery => {
                     if let Some(departure) = sender.recovery_due(now, &mut context) {
-                        put(&departure, now, &mut self.drop_packets, &self.spec, network);
+                        put(&departure, now, &mut self.drop_packets, self.wire.forward, network);
                     }
                 }
                 Timer::Wake => sender.wake(now, &mut context),
                 Timer::Write => sender.write(now, &mut context),
                 Timer::Train => {
-                    while let Some((plan, index)) = sender.trains.pop(now) {
+                    while let Some((plan, index)) = sender.trains.as_mut().and_then(|trains| trains.pop(now)) {
                         let probe = sender.probe(&plan, index, &mut context);
-                        network.send(Time(now), self.spec.forward, probe);
+                        network.send(Time(now), self.wire.forward, probe);
                     }
-                    context.timers.set(Timer::Train, sender.trains.next());
+                    let next = sender.trains.as_ref().map_or(NEVER, |trains| trains.next());
+                    context.timers.set(Timer::Train, next);
                 }
                 Timer::Start | Timer::Stop | Timer::Ack | Timer::Pace | Timer::Send => {}
             }
@@ -405,15 +430,11 @@ impl<E: ConfiguredController> FlowRun<E> {
 
 /// Puts a data packet on the network, unless the scenario has it lost before.
 #[inline(always)]
-fn put(
-    departure: &OutgoingPacket,
-    now: u64,
-    drop_packets: &mut std::iter::Peekable<std::vec::IntoIter<u64>>,
-    spec: &FlowSpec,
-    network: &mut Network,
-) {
-    if drop_packets.next_if_eq(&departure.number).is_none() {
-        network.send(Time(now), spec.forward, departure.packet);
+fn put(departure: &OutgoingPacket, now: u64, drop_packets: &mut Vec<u64>, route: RouteId, network: &mut Network) {
+    if drop_packets.last() == Some(&departure.number) {
+        drop_packets.pop();
+    } else {
+        network.send(Time(now), route, departure.packet);
     }
 }
 
@@ -421,26 +442,23 @@ fn put(
 /// has it (`spec: sharma §13.3, A-25`).
 struct SendJitter {
     most: u64,
-    random: Option<Stream>,
+    random: Stream,
     is_pending: bool,
 }
 
 impl SendJitter {
-    fn new(spec: &FlowSpec, seed: u64) -> SendJitter {
+    fn new(spec: &FlowSpec, seed: u64) -> Option<Box<SendJitter>> {
         let most = spec.send_jitter.0;
-        let random = (most > 0).then(|| Stream::new(seed, &format!("send jitter {}", spec.name)));
-        SendJitter { most, random, is_pending: false }
+        let random = || Stream::new(seed, &format!("send jitter {}", spec.name));
+        (most > 0).then(|| Box::new(SendJitter { most, random: random(), is_pending: false }))
     }
 
-    /// `None` without jitter: what an ACK at `now` permits leaves at once. Otherwise when,
-    /// or nothing if that is settled already.
-    #[inline]
-    fn delays(&mut self, now: u64) -> Option<Option<u64>> {
-        let random = self.random.as_mut()?;
+    /// When what an ACK at `now` permits leaves; `None` if that is settled already.
+    fn delays(&mut self, now: u64) -> Option<u64> {
         if self.is_pending {
-            return Some(None);
+            return None;
         }
         self.is_pending = true;
-        Some(Some(now.saturating_add((random.uniform() * self.most as f64) as u64)))
+        Some(now.saturating_add((self.random.uniform() * self.most as f64) as u64))
     }
 }

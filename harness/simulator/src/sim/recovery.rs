@@ -89,7 +89,9 @@ impl LossRun {
 }
 
 /// The packets of one flow, and what is in flight.
+// In this order, so that what a packet needs lies together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Recovery {
     /// The packets by number; those at the front that nobody will ask for are forgotten.
     pub sent: Ring<Sent>,
@@ -99,12 +101,12 @@ pub(super) struct Recovery {
     pub in_flight: u64,
     /// When the oldest packet in flight is lost by time; [`NEVER`] if no later one was acknowledged.
     loss_time: u64,
-    pto_count: u32,
     last_sent_at: u64,
-    run: LossRun,
+    pto_count: u32,
     /// A packet is lost when so many later ones are acknowledged, unless the thresholds have adapted.
     pub packet_threshold: u64,
     thresholds: Thresholds,
+    run: LossRun,
 }
 
 impl Recovery {

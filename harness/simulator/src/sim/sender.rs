@@ -77,43 +77,47 @@ pub(super) struct OutgoingPacket {
 }
 
 /// The sending end of one flow.
+// In this order, so that what a packet needs lies together.
+#[repr(C)]
 pub(super) struct Sender<E: ConfiguredController> {
-    host: Flow<E>,
+    pub recovery: Recovery,
     wants_packet_sent: bool,
     /// Siblings can change the decision in force.
     grouped: bool,
-    active: ActiveDecision,
-    ecn: Option<bool>,
     pacing: bool,
-    flow: u32,
-    overhead: u32,
-    max_ack_delay: Span,
-    /// A packet of the window for each of so many bytes has to be acknowledged before a loss.
-    bytes_per_duplicate: Option<u64>,
-    clock_offset: i64,
     /// Some link of the route gives congestion-indication marks.
     ci_path: bool,
-    pub recovery: Recovery,
-    rtt: RttEstimator,
-    pacer: Pacer,
-    pub data: Data,
-    pub trains: Trains,
-    batch: AckedPackets,
-    /// Kept for controllers that need delivery rates.
-    delivery_rate: Option<DeliveryRateState>,
-    episode: LossEpisode,
-    /// The wake-up the controller got last; it is not called twice for one.
-    woken_for: Option<Time>,
     /// The window has room and there is nothing to send.
     app_limited: bool,
-    /// Nothing is in flight and there is nothing to send.
-    silence: Option<Silence>,
-    /// For the observer: packets an ACK tells of, and the counts by codepoint.
-    told: Vec<u64>,
-    told_ecn: [u64; 3],
-    told_acks: u64,
+    ecn: Option<bool>,
+    flow: u32,
+    overhead: u32,
+    active: ActiveDecision,
+    pacer: Pacer,
+    pub data: Data,
+    rtt: RttEstimator,
+    max_ack_delay: Span,
+    clock_offset: i64,
+    batch: AckedPackets,
+    episode: LossEpisode,
+    /// A packet of the window for each of so many bytes has to be acknowledged before a loss.
+    bytes_per_duplicate: Option<u64>,
+    /// The wake-up the controller got last; it is not called twice for one.
+    woken_for: Option<Time>,
     /// Only of a flow that repairs losses as TCP does, not QUIC.
     tcp: Option<Box<Tcp>>,
+    /// Kept for controllers that need delivery rates.
+    delivery_rate: Option<Box<DeliveryRateState>>,
+    /// `None` before the first.
+    pub trains: Option<Box<Trains>>,
+    host: Flow<E>,
+    /// Nothing is in flight and there is nothing to send.
+    silence: Option<Silence>,
+    /// For the observer: packets an ACK tells of, their ranges, and the counts by codepoint.
+    told: Vec<u64>,
+    told_ranges: Vec<(u64, u64)>,
+    told_ecn: [u64; 3],
+    told_acks: u64,
     pub loss_classification: LossClassification,
 }
 
@@ -129,7 +133,7 @@ impl<E: ConfiguredController> Sender<E> {
         Sender {
             wants_packet_sent: host.wants_packet_sent(),
             active: ActiveDecision::of(&host.decision(), spec.ecn),
-            delivery_rate: host.controller().needs().contains(Signals::DELIVERY_RATE).then(DeliveryRateState::default),
+            delivery_rate: host.controller().needs().contains(Signals::DELIVERY_RATE).then(Box::default),
             host,
             grouped: spec.group.is_some(),
             ecn: spec.ecn,
@@ -144,13 +148,14 @@ impl<E: ConfiguredController> Sender<E> {
             rtt: RttEstimator::new(),
             pacer: Pacer::new(spec.burst_packets),
             data: Data::new(spec.packet_bytes, spec.header_bytes, spec.transfer_bytes, spec.writes),
-            trains: Trains::default(),
+            trains: None,
             batch: AckedPackets::default(),
             episode: LossEpisode::default(),
             woken_for: None,
             app_limited: false,
             silence: None,
             told: Vec::new(),
+            told_ranges: Vec::new(),
             told_ecn: [0; 3],
             told_acks: 0,
             tcp: Tcp::new(spec.recovery),
@@ -228,8 +233,9 @@ impl<E: ConfiguredController> Sender<E> {
         let wake_at = wake_at.filter(|at| Some(*at) != self.woken_for);
         context.timers.set(Timer::Wake, wake_at.map_or(NEVER, |at| at.0.max(now + 1)));
         if let Some(plan) = train {
-            self.trains.begin(now, plan);
-            context.timers.set(Timer::Train, self.trains.next());
+            let trains = self.trains.get_or_insert_default();
+            trains.begin(now, plan);
+            context.timers.set(Timer::Train, trains.next());
         }
     }
 
@@ -265,7 +271,7 @@ impl<E: ConfiguredController> Sender<E> {
             self.falls_silent(now);
         }
         let chunk = chunk.filter(|_| room)?;
-        let due = self.trains.carries_at().unwrap_or(self.pacer.next);
+        let due = self.trains.as_ref().and_then(|trains| trains.carries_at()).unwrap_or(self.pacer.next);
         if now < due {
             context.timers.set(Timer::Pace, due);
             return None;
@@ -305,7 +311,8 @@ impl<E: ConfiguredController> Sender<E> {
             delivery_rate.sent(Time(now), self.recovery.in_flight, before == 0);
         }
         // A probe timeout's packet waits for no train and leaves in none.
-        let place = if reason == SendReason::ProbeTimeout { None } else { self.trains.carry(now, number) };
+        let carrier = self.trains.as_mut().filter(|_| reason != SendReason::ProbeTimeout);
+        let place = carrier.and_then(|trains| trains.carry(now, number));
         let rate = self.active.pacing_rate().or_else(|| self.spread());
         self.pacer.sent(now, chunk.bytes, rate);
         context.meter.packets_sent += 1;

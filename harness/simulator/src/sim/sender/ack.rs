@@ -74,7 +74,7 @@ impl<E: ConfiguredController> Sender<E> {
                 continue;
             }
             ci |= seen.ci;
-            if let Some(carried) = self.trains.carried(seen.id) {
+            if let Some(carried) = self.trains.as_ref().and_then(|trains| trains.carried(seen.id)) {
                 self.probed(now, carried.place, carried.sent_at, &seen, context);
             }
             match self.recovery.acked(seen.id) {
@@ -129,7 +129,9 @@ impl<E: ConfiguredController> Sender<E> {
         }
         self.emit(now, EventKind::PacketsAcked(acked), context);
         self.recovery.reclaim(now, 2 * self.rtt.pto(self.max_ack_delay).0);
-        self.trains.forget_before(self.recovery.sent.first());
+        if let Some(trains) = &mut self.trains {
+            trains.forget_before(self.recovery.sent.first());
+        }
     }
 
     /// The acknowledgements of an ACK, for the controller: their sums, the delivery rate where it is
@@ -246,7 +248,8 @@ impl<E: ConfiguredController> Sender<E> {
     pub(super) fn show_ack(&mut self, now: u64, last_arrival: Time, ack: &Packet, context: &mut Context<'_>) {
         let Some(observer) = context.observer else { return };
         self.told.sort_unstable();
-        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        let ranges = &mut self.told_ranges;
+        ranges.clear();
         for number in self.told.drain(..) {
             match ranges.last_mut() {
                 Some((_, high)) if *high + 1 == number => *high = number,
@@ -256,7 +259,7 @@ impl<E: ConfiguredController> Sender<E> {
         if !ranges.is_empty() {
             let ack = AckSeen {
                 number: self.told_acks,
-                ranges: &ranges,
+                ranges,
                 delay: ack.sent_at.since(last_arrival),
                 ecn: (self.told_ecn != [0; 3]).then_some(self.told_ecn),
                 bytes: ack.bytes.saturating_sub(self.overhead),

@@ -51,7 +51,7 @@ impl<E: ConfiguredController> Sender<E> {
             }
             marks += u32::from(seen.ecn == Codepoint::Ce);
             ci |= seen.ci;
-            if let Some(carried) = self.trains.carried(seen.id) {
+            if let Some(carried) = self.trains.as_ref().and_then(|trains| trains.carried(seen.id)) {
                 self.probed(now, carried.place, carried.sent_at, &seen, context);
             }
             // The timestamp echoed is of the first packet the ACK answers (`RFC 7323 §4.3`).
@@ -122,7 +122,9 @@ impl<E: ConfiguredController> Sender<E> {
                 acked.fresh_bytes = 0;
             }
             self.emit_rare(now, EventKind::PacketsAcked(acked), context);
-            self.trains.forget_before(self.recovery.sent.first());
+            if let Some(trains) = &mut self.trains {
+                trains.forget_before(self.recovery.sent.first());
+            }
         }
         tcp
     }
