@@ -16,7 +16,7 @@ impl Json {
 
     #[inline]
     fn comma(&mut self) {
-        if !matches!(self.bytes.last(), None | Some(b'{' | b'[' | b':')) {
+        if !matches!(self.bytes.last(), None | Some(b'{' | b'[' | b':' | b',')) {
             self.bytes.push(b',');
         }
     }
@@ -52,6 +52,14 @@ impl Json {
     #[inline]
     pub fn element(&mut self, value: u64) {
         self.comma();
+        self.field("", value);
+    }
+
+    /// `text`, which ends with a key and its colon, and an integer as [`Json::integer`] writes it. What many
+    /// records have in common is so one text, and no comma is looked for.
+    #[inline]
+    pub fn field(&mut self, text: &str, value: u64) {
+        self.raw(text);
         if value > MAX_SAFE_INTEGER {
             self.bytes.push(b'"');
             push_u64(&mut self.bytes, value);
@@ -59,6 +67,13 @@ impl Json {
         } else {
             push_u64(&mut self.bytes, value);
         }
+    }
+
+    /// The same with `ns` nanoseconds as milliseconds.
+    #[inline]
+    pub fn field_millis(&mut self, text: &str, ns: u64) {
+        self.raw(text);
+        push_millis(&mut self.bytes, ns);
     }
 
     /// Writes `ns` nanoseconds as milliseconds.
@@ -114,10 +129,14 @@ const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
 6061626364656667686970717273747576777879\
 8081828384858687888990919293949596979899";
 
+/// Digits of the longest integer.
+const DIGITS: usize = 20;
+
 #[inline]
 pub(crate) fn push_u64(out: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
+    // As many bytes are taken whatever the number, which is one move, and those too many are cut off.
+    let mut digits = [0u8; 2 * DIGITS];
+    let mut at = DIGITS;
     while value >= 100 {
         let pair = (value % 100) as usize * 2;
         value /= 100;
@@ -132,7 +151,10 @@ pub(crate) fn push_u64(out: &mut Vec<u8>, mut value: u64) {
         at -= 1;
         digits[at] = b'0' + value as u8;
     }
-    out.extend_from_slice(&digits[at..]);
+    if let Some(taken) = digits[at..].first_chunk::<DIGITS>() {
+        out.extend_from_slice(taken);
+        out.truncate(out.len() - at);
+    }
 }
 
 /// Appends `ns` nanoseconds as milliseconds: a decimal number with as many of six
@@ -148,11 +170,9 @@ pub(crate) fn push_millis(out: &mut Vec<u8>, ns: u64) {
     for (i, pair) in [fraction / 10_000, fraction / 100 % 100, fraction % 100].into_iter().enumerate() {
         digits[1 + 2 * i..3 + 2 * i].copy_from_slice(&PAIRS[2 * pair..2 * pair + 2]);
     }
-    let mut end = digits.len();
-    while digits[end - 1] == b'0' {
-        end -= 1;
-    }
-    out.extend_from_slice(&digits[..end]);
+    let zeros = digits.iter().rev().take_while(|digit| **digit == b'0').count();
+    out.extend_from_slice(&digits);
+    out.truncate(out.len() - zeros);
 }
 
 #[cfg(test)]

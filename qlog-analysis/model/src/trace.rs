@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::acked::Acknowledged;
-use crate::json::{Json, push_millis};
+use crate::json::Json;
 use crate::schema::Names;
 use crate::{Metrics, Profile};
 
@@ -96,6 +96,7 @@ impl<W: Write> Trace<W> {
     /// a JSON object, and both need no escaping. Whatever [`Detail`], it is written.
     pub fn private<T: Serialize + ?Sized>(&mut self, now_ns: u64, name: &'static str, data: &T) {
         self.begin_bare(now_ns, name);
+        self.json.raw("\"");
         self.json.value("data", data);
         self.json.raw("}\n");
         self.close_record();
@@ -132,9 +133,10 @@ impl<W: Write> Trace<W> {
     #[inline]
     fn begin(&mut self, now_ns: u64, name: &str) {
         self.begin_bare(now_ns, name);
-        self.json.raw(",\"data\":{");
+        self.json.raw("\",\"data\":{");
     }
 
+    /// Up to the end of the name, but for the quotation mark.
     #[inline]
     fn begin_bare(&mut self, now_ns: u64, name: &str) {
         if now_ns < self.now {
@@ -142,11 +144,9 @@ impl<W: Write> Trace<W> {
         } else {
             self.now = now_ns;
         }
-        self.json.raw("\u{1e}{\"time\":");
-        push_millis(&mut self.json.bytes, self.now - self.origin);
+        self.json.field_millis("\u{1e}{\"time\":", self.now - self.origin);
         self.json.raw(",\"name\":\"");
         self.json.raw(name);
-        self.json.raw("\"");
     }
 
     #[inline]

@@ -42,12 +42,10 @@ impl<W: Write> Trace<W> {
     fn packet(&mut self, now_ns: u64, name: &str, packet: &Packet, frames: &[Frame<'_>], received: bool) {
         self.begin(now_ns, name);
         self.packet_header(packet.kind, packet.number);
-        let json = &mut self.json;
-        json.raw(",\"raw\":{");
-        json.integer("length", packet.bytes);
-        json.raw("}");
+        self.json.field(",\"raw\":{\"length\":", packet.bytes);
+        self.json.raw("}");
         if !frames.is_empty() {
-            json.raw(",\"frames\":[");
+            self.json.raw(",\"frames\":[");
             for frame in frames {
                 self.frame(frame, packet.kind, received);
             }
@@ -62,8 +60,7 @@ impl<W: Write> Trace<W> {
     pub(super) fn packet_header(&mut self, kind: PacketType, number: u64) {
         self.json.raw("\"header\":{\"packet_type\":\"");
         self.json.raw(kind.name());
-        self.json.raw("\"");
-        self.json.integer("packet_number", number);
+        self.json.field("\",\"packet_number\":", number);
         self.json.raw("}");
     }
 
@@ -90,9 +87,8 @@ impl<W: Write> Trace<W> {
                 self.frame_length(length);
             }
             Frame::Stream { id, offset, length, fin } => {
-                json.word("frame_type", "stream");
-                json.integer("stream_id", id);
-                json.integer("offset", offset);
+                json.field("\"frame_type\":\"stream\",\"stream_id\":", id);
+                json.field(",\"offset\":", offset);
                 if fin {
                     json.flag("fin", true);
                 }
@@ -163,8 +159,7 @@ impl<W: Write> Trace<W> {
     fn frame_length(&mut self, length: u64) {
         match self.profile {
             Profile::Ietf => {
-                self.json.raw(",\"raw\":{");
-                self.json.integer("length", length);
+                self.json.field(",\"raw\":{\"length\":", length);
                 self.json.raw("}");
             }
             Profile::Qvis => self.json.integer("length", length),
@@ -173,20 +168,19 @@ impl<W: Write> Trace<W> {
 
     fn ack(&mut self, ack: &Ack<'_>, kind: PacketType, received: bool) {
         let json = &mut self.json;
-        json.word("frame_type", "ack");
+        json.raw("\"frame_type\":\"ack\"");
         if let Some(delay) = ack.delay_ns {
-            json.millis("ack_delay", delay);
+            json.field_millis(",\"ack_delay\":", delay);
         }
         if let Some(largest) = ack.ranges.iter().map(|&(_, high)| high).max() {
-            json.key("acked_ranges");
-            json.open(b'[');
+            json.raw(",\"acked_ranges\":[");
             match self.profile {
                 Profile::Ietf => {
                     for &(low, high) in ack.ranges {
                         json.open(b'[');
-                        json.element(low);
+                        json.field("", low);
                         if low != high {
-                            json.element(high);
+                            json.field(",", high);
                         }
                         json.close(b']');
                     }

@@ -40,28 +40,40 @@ impl<W: Write> Trace<W> {
         }
         self.begin(now_ns, self.names.metrics_updated);
         let (old, new, json) = (&self.written, &self.latest, &mut self.json);
-        let mut integer = |name, old: Option<u64>, new: Option<u64>| {
-            if let Some(value) = new.filter(|_| old != new) {
-                json.integer(name, value);
+        let changed = |old: Option<u64>, new: Option<u64>| new.filter(|_| old != new);
+        if let Some(bytes) = changed(old.cwnd, new.cwnd) {
+            json.raw("\"");
+            json.raw(self.names.congestion_window);
+            json.field("\":", bytes);
+            json.raw(",");
+        }
+        for (key, old, new) in [
+            ("\"bytes_in_flight\":", old.bytes_in_flight, new.bytes_in_flight),
+            ("\"packets_in_flight\":", old.packets_in_flight, new.packets_in_flight),
+            ("\"ssthresh\":", old.ssthresh, new.ssthresh),
+            ("\"pacing_rate\":", old.pacing_rate, new.pacing_rate),
+            ("\"pto_count\":", old.pto_count, new.pto_count),
+        ] {
+            if let Some(value) = changed(old, new) {
+                json.field(key, value);
+                json.raw(",");
             }
-        };
-        integer(self.names.congestion_window, old.cwnd, new.cwnd);
-        integer("bytes_in_flight", old.bytes_in_flight, new.bytes_in_flight);
-        integer("packets_in_flight", old.packets_in_flight, new.packets_in_flight);
-        integer("ssthresh", old.ssthresh, new.ssthresh);
-        integer("pacing_rate", old.pacing_rate, new.pacing_rate);
-        integer("pto_count", old.pto_count, new.pto_count);
-        let mut millis = |name, old: Option<u64>, new: Option<u64>| {
-            if let Some(ns) = new.filter(|_| old != new) {
-                json.millis(name, ns);
+        }
+        for (key, old, new) in [
+            ("\"latest_rtt\":", old.latest_rtt, new.latest_rtt),
+            ("\"smoothed_rtt\":", old.smoothed_rtt, new.smoothed_rtt),
+            ("\"min_rtt\":", old.min_rtt, new.min_rtt),
+            ("\"rtt_variance\":", old.rtt_variance, new.rtt_variance),
+        ] {
+            if let Some(ns) = changed(old, new) {
+                json.field_millis(key, ns);
+                json.raw(",");
             }
-        };
-        millis("latest_rtt", old.latest_rtt, new.latest_rtt);
-        millis("smoothed_rtt", old.smoothed_rtt, new.smoothed_rtt);
-        millis("min_rtt", old.min_rtt, new.min_rtt);
-        millis("rtt_variance", old.rtt_variance, new.rtt_variance);
-        if let Some(limited) = new.app_limited.filter(|_| old.app_limited != new.app_limited) {
-            json.flag("app_limited", limited);
+        }
+        match new.app_limited.filter(|_| old.app_limited != new.app_limited) {
+            Some(limited) => json.flag("app_limited", limited),
+            // The comma after the last.
+            None => json.bytes.truncate(json.bytes.len() - 1),
         }
         self.end();
         self.written = self.latest;
