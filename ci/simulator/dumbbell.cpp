@@ -1,4 +1,4 @@
-// The dumbbell of `sim_speed` in htsim: FLOWS long TCP flows over one drop-tail queue of MBPS with one BDP of
+// The dumbbell of the simulator's example `speed` in htsim: FLOWS long TCP flows over one drop-tail queue of MBPS with one BDP of
 // buffer, 50 ms there and back, an ACK for every packet, for SECONDS. Prints the packets delivered.
 #include "config.h"
 #include "eventlist.h"

@@ -30,7 +30,9 @@
 //! an entry in a heap: FIFO links put only their heads on the [event_queue](windlass_network::EventQueue),
 //! a flow only its earliest timer, and a timer that moves later is not touched until its
 //! old time comes. Packets sent and packets received are rings that grow to a window and
-//! stay; nothing is allocated per packet.
+//! stay; nothing is allocated per packet. What a packet needs of its flow lies together in
+//! the flow's memory: with a thousand flows a packet costs what it touches, not what it
+//! computes.
 
 mod counts;
 mod data;
