@@ -25,10 +25,11 @@ fn cell(settings: Settings, scenario: String, step_ms: f64, measure: Measure) ->
 }
 
 /// One of the high-speed schemes, or another of the catalogue, starting as the test bed's
-/// hosts do. FAST's α is what the bottleneck sends in 4 ms (`spec: sharma §7`).
+/// hosts do. FAST's α is what the bottleneck sends in 4 ms (`spec: sharma §7`); nothing else bounds it.
 fn hosted(bed: Bed, controller: &str) -> String {
-    let alpha = if controller == "fast" { format!(",alpha={:.2}", 4.0 * bed.packets_per_ms()) } else { String::new() };
-    format!("{controller}:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks{alpha}")
+    let fast = || format!(",loss_bound=0,base_window=0,alpha={:.2}", 4.0 * bed.packets_per_ms());
+    let own = if controller == "fast" { fast() } else { String::new() };
+    format!("{controller}:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks{own}")
 }
 
 // Chapter II.
@@ -245,7 +246,8 @@ fn joined(bed: Bed, with_a_tcp: bool, scale: Scale) -> Vec<Cell> {
     // The other reading of FAST's α: that of 622 Mbit/s, whatever the bed.
     schemes.push((
         "FAST alpha 312",
-        "fast:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks,alpha=312".to_owned(),
+        "fast:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks,loss_bound=0,base_window=0,alpha=312"
+            .to_owned(),
     ));
     if with_a_tcp {
         schemes.push(("A-TCP", A_TCP.to_owned()));
