@@ -110,3 +110,43 @@ fn the_documents_believe_it_for_ever() {
     feed(&mut base, &settings, 1.0, 600.0, |_| 90.0);
     assert_eq!((base.get(), cwnd(&base)), (Some(40 * MS), 100_000));
 }
+
+/// A flow that sends two packets every `every` s from `phase` on looks for ten minutes at a queue that Reno fills behind
+/// ten BDPs of `packets`, on a path of 40 ms: its window grows by a packet a round trip, so that its square grows evenly.
+/// Gives how often the base rose, and the most that delays were lifted by against what they varied by where the flow judged.
+fn beside_reno(packets: f64, every: f64, phase: f64) -> (usize, f64) {
+    let window = |at: f64| {
+        let (least, most) = (5.5f64 * 5.5, 11.0f64 * 11.0);
+        (least + (2.0 * at / (0.04 * packets)) % (most - least)).sqrt()
+    };
+    let (mut base, settings) = (BaseDelay::default(), Settings::default());
+    feed(&mut base, &settings, 0.0, 1.0, |_| 40.0);
+    let (mut rises, mut lift) = (0, 0.0f64);
+    for pair in 1..(600.0 / every) as u32 {
+        let (at, before) = (phase + every * f64::from(pair), base);
+        rises += feed(&mut base, &settings, at, at + 0.02, |at| 40.0 * window(at)).len();
+        if base.recent_at > before.recent_at && base.recent > before.recent {
+            let (low, high) = base.range;
+            lift = lift.max((low - 40 * MS) as f64 / (high - low).max(1) as f64);
+        }
+    }
+    (rises, lift)
+}
+
+/// What [`STEADY_SPARSE`] is for, and its limit: Reno's cycle of 22 s on a path of twelve packets is told from the path, one of 73 s
+/// on forty is not.
+#[test]
+fn a_flow_that_sends_seldom_does_not_take_renos_queue_for_the_path() {
+    let worst = |packets: f64| {
+        let runs =
+            (4..49).flat_map(|every| (0..10).map(move |phase| (f64::from(every) / 10.0, f64::from(phase) * 0.71)));
+        let all = runs.map(|(every, phase)| beside_reno(packets, every, phase));
+        all.fold((0, 0.0f64), |(rises, most), (more, lift)| (rises + more, most.max(lift)))
+    };
+    for packets in [5.0, 8.0, 10.0, 12.0] {
+        let (rises, lift) = worst(packets);
+        assert!(rises == 0 && lift > STEADY as f64, "{packets} packets: {rises} rises, lifted {lift} times");
+    }
+    assert!(worst(12.0).1 > (STEADY_SPARSE - 1) as f64, "with a smaller one it would");
+    assert!(worst(40.0).0 > 0);
+}
