@@ -132,7 +132,7 @@ class Connection:
         self.sent = self.received = self.sent_bytes = self.received_bytes = 0
         self.packet_times = []
         self.lost = self.lost_together = self.lost_total = 0
-        self.told = False
+        self.losses_logged = False
         self.flights = {}
         self.inferred = 0
         self.acked_data = {}
@@ -206,7 +206,7 @@ class Connection:
             self.logged.append((latest, bool(self.samples)))
         total = data.get("cf_lost_packets")
         if isinstance(total, dict):
-            self.told = True
+            self.losses_logged = True
             self.lost_total = max(self.lost_total, total.get("total", 0))
 
     def result(self, unit):
@@ -221,7 +221,7 @@ class Connection:
         active = (max(self.packet_times) - min(self.packet_times)) / 1e3 if self.packet_times else 0
         rate = lambda data: total(data) * 8 / active / 1e6 if active > 0 and total(data) > 0 else None
         at = lambda q: rtts[max(math.ceil(q * len(rtts)), 1) - 1] if rtts else None
-        lost = max(self.lost, self.lost_together, self.lost_total) if self.told else None
+        lost = max(self.lost, self.lost_together, self.lost_total) if self.losses_logged else None
         if lost is None and self.acks and self.sent:
             lost = self.inferred
         area = span = 0
@@ -235,7 +235,7 @@ class Connection:
             "bytes_sent": self.sent_bytes or None,
             "bytes_received": self.received_bytes or None,
             "packets_lost": lost,
-            "losses": None if lost is None else "told" if self.told else "inferred",
+            "losses": None if lost is None else "logged" if self.losses_logged else "inferred",
             "goodput": rate(self.acked_data),
             "received_goodput": rate(self.received_data),
             "rtt": {"samples": len(rtts), "min": rtts[0], "p50": at(0.5), "p90": at(0.9), "p95": at(0.95),
@@ -342,7 +342,7 @@ def pre_draft(connection, now, kind, data, trigger):
         else:
             connection.packet_received(now, ONE_RTT, None, [frame])
     elif kind == "packet_lost":
-        connection.told = True
+        connection.losses_logged = True
         connection.lost += 1
     elif kind in ("bytes_in_flight_update", "cwnd_update", "rtt_update", "metric_update"):
         connection.metrics(now, data, 0, False)
@@ -369,17 +369,17 @@ def one(head, events):
             number_space, _, size = packet_of(data)
             connection.packet_received(now, number_space, size, frames_of(data), path)
         elif kind == "packet_lost":
-            connection.told = True
+            connection.losses_logged = True
             connection.lost += 1
         elif kind == "packets_lost" or name == "windlass:lost":
-            connection.told = True
+            connection.losses_logged = True
             connection.lost_together += whole(data.get("lost_packets", data.get("packets"))) or 0
         elif kind in ("metrics_updated", "metric_update", "recovery_metrics_updated", "congestion_metric_update"):
             connection.metrics(now, data, path, multipath)
         elif kind in ("recovery_parameters_set", "parameters_set") and "congestion_controller" in data:
-            connection.told = True
+            connection.losses_logged = True
         elif name == "windlass:started":
-            connection.told = True
+            connection.losses_logged = True
         units.append(scale)
     unit = units[0] if units else 1
     logged = [latest for connection in found.values() for latest, _ in connection.logged]
@@ -441,7 +441,7 @@ def netlog(document):
     found = []
     for session in sessions.values():
         connection = session["connection"]
-        connection.told = True
+        connection.losses_logged = True
         if session["received"]:
             connection.packet_received(*session["received"])
         if connection.sent:
@@ -486,8 +486,8 @@ def differences(path, ours, theirs):
 def beside(windlass, files):
     """What `windlass` measures of each file, a line each as compare() takes them."""
     for path in files:
-        told = subprocess.run([windlass, "qlog", "metrics", "--format", "json", path], check=True, capture_output=True)
-        yield json.dumps([json.loads(line) for line in told.stdout.splitlines()])
+        output = subprocess.run([windlass, "qlog", "metrics", "--format", "json", path], check=True, capture_output=True)
+        yield json.dumps([json.loads(line) for line in output.stdout.splitlines()])
 
 
 def compare(files, lines):

@@ -1,6 +1,6 @@
 //! Captures of packets as qlog: what `tshark -T json` prints of a pcap file, with the keys of its connections.
 //!
-//! tshark tells of every datagram, its packets, and, where they could be decrypted, their numbers and frames.
+//! tshark prints every datagram, its packets, and, where they could be decrypted, their numbers and frames.
 //! [`events`] writes an event a packet while it reads; [`Capture::qlog`] makes a trace of them, taken at
 //! `network`, that counts the packets of the end with more bytes as sent. No packet is kept.
 
@@ -37,18 +37,18 @@ pub fn is_capture(first: &[u8]) -> bool {
     MAGICS.iter().any(|magic| first.starts_with(magic))
 }
 
-/// Why a capture could not be read.
+/// Error of reading a capture.
 #[derive(thiserror::Error)]
 pub enum CaptureError {
     /// tshark's output could not be read, or events not written.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// What was read is not what tshark prints.
+    /// The input is not what tshark prints.
     #[error("datagram {datagram} in tshark's JSON, byte {}: expected {}", error.at, error.expected)]
     Json {
-        /// Which of the capture, from 1.
+        /// Number of the datagram in the capture, from 1.
         datagram: u64,
-        /// What is wrong with it.
+        /// The place and what was expected.
         error: Malformed,
     },
     /// A datagram is longer than any can be.
@@ -72,7 +72,7 @@ struct Connection {
     server: String,
 }
 
-/// What a capture holds.
+/// Counts of a capture.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Capture {
     /// Packets of QUIC.
@@ -98,13 +98,12 @@ pub fn events(mut json: impl BufRead, out: &mut impl Write) -> Result<Capture, C
     let mut number = 0;
     while next(&mut json, &mut text, number + 1)? {
         number += 1;
-        let told = |error| CaptureError::Json { datagram: number, error };
-        let datagram = frames::read(&text).map_err(told)?;
+        let datagram = frames::read(&text).map_err(|error| CaptureError::Json { datagram: number, error })?;
         if datagram.packets.is_empty() {
             capture.other += 1;
             continue;
         }
-        // Coalesced packets after the first tell no connection.
+        // Coalesced packets after the first name no connection.
         let id = datagram.packets.iter().find_map(|packet| packet.connection).unwrap_or(u64::MAX);
         if !connections.contains_key(&id) {
             capture.connections += 1;
@@ -164,7 +163,7 @@ fn next(json: &mut impl BufRead, text: &mut Vec<u8>, number: u64) -> Result<bool
     loop {
         let chunk = json.fill_buf()?;
         if chunk.is_empty() {
-            // A capture that was cut: what was complete is told.
+            // A truncated capture: its complete packets count.
             return Ok(false);
         }
         let mut taken = chunk.len();

@@ -1,4 +1,4 @@
-//! The connections of a file, each followed by something of its own.
+//! The connections of a file, each with a [`Follower`] of its own.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -24,7 +24,7 @@ pub trait Follower {
 /// A connection and what followed it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Connection<T> {
-    /// What the file says of the trace.
+    /// The trace's header.
     pub trace: Trace,
     /// Its connection, where the events name one; otherwise the trace's.
     pub group: String,
@@ -65,7 +65,7 @@ impl<T: Clone> Progress<'_, T> {
     }
 }
 
-/// Reads a file and tells what `new` gives, one for each connection of each trace, the
+/// Reads a file and gives a follower made by `new`, one for each connection of each trace, the
 /// events of that connection in order; the first [`MAX_CONNECTIONS`] connections.
 ///
 /// # Errors
@@ -90,7 +90,7 @@ pub fn connections_watched<T: Follower>(
 ) -> Result<(Summary, Vec<Connection<T>>), ReadError> {
     let mut followers: BTreeMap<(u32, String), T> = BTreeMap::new();
     let mut traces: BTreeMap<u32, Trace> = BTreeMap::new();
-    // How many they were told to be: a power of two.
+    // A power of two.
     let mut among = 1;
     let mut unfollowed = 0;
     let mut summary = read(input, options, &mut |trace, batch| {

@@ -35,7 +35,7 @@ use node::{Node, field};
 use sink::Sink;
 use survey::{Survey, Surveyed, survey};
 
-/// How a file is laid out.
+/// Layout of the file written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OutputFraming {
     /// A JSON text sequence, which holds one trace.
@@ -73,7 +73,7 @@ impl Source for [u8] {
     }
 }
 
-/// What came of a conversion.
+/// Result of a conversion.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Converted {
     /// Number of traces written.
@@ -86,13 +86,13 @@ pub struct Converted {
     pub doubts: Vec<(usize, String)>,
     /// Events that came so late that they got the time of the one before.
     pub late: u64,
-    /// What was left out or changed, how often each.
+    /// Counts of what was left out or changed.
     pub omitted: BTreeMap<String, u64>,
-    /// Traces that qvis shows an empty graph of, since they tell of no packet sent.
+    /// Traces that qvis shows an empty graph of, since they have no packet sent.
     pub empty: usize,
 }
 
-/// Why there is no conversion.
+/// Error of a conversion.
 #[derive(thiserror::Error)]
 pub enum ConvertError {
     /// A source could not be read.
@@ -204,7 +204,7 @@ pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> 
     Ok(done)
 }
 
-/// Why a file was not converted to its end.
+/// Error that stops the conversion of a file.
 enum Stop {
     Read(ReadError),
     Write(io::Error),

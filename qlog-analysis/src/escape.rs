@@ -123,7 +123,7 @@ impl<W: io::Write> io::Write for Printed<W> {
 mod tests {
     use super::*;
 
-    /// What a terminal would act on.
+    /// Texts that a terminal would act on.
     const HOSTILE: [&str; 10] = [
         "\x1b]0;owned\x07",
         "\x1b[2J",

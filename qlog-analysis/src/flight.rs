@@ -3,14 +3,13 @@
 
 use std::collections::VecDeque;
 
-/// Packets that are remembered, counted by their numbers. Older ones are forgotten, even
-/// those that nobody told the end of.
+/// Range of packet numbers remembered; older packets are forgotten, even those neither acknowledged nor lost.
 const MAX_PACKETS: usize = 1 << 18;
 
-/// A packet that is told of late is put in its place if it is no farther from the end.
+/// A packet logged late is put in its place if at most so many others come after it.
 const MAX_REORDERING: usize = 1 << 10;
 
-/// What became of a packet.
+/// Whether a packet is in flight, lost or acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PacketStatus {
     /// Neither acknowledged nor declared lost.
@@ -24,11 +23,11 @@ pub enum PacketStatus {
 /// A packet that was sent, with what else the caller keeps of it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sent<T> {
-    /// When, ns of the trace's clock.
+    /// Send time, ns of the trace's clock.
     pub time: i64,
     /// Size, bytes.
     pub bytes: u32,
-    /// Whether it is in flight, lost or acknowledged.
+    /// As last reported.
     pub status: PacketStatus,
     /// Data of the caller.
     pub extra: T,
@@ -39,9 +38,9 @@ pub struct Sent<T> {
 pub struct Flight<T> {
     /// Packets with their numbers, ascending.
     packets: VecDeque<(u64, Sent<T>)>,
-    /// How many of them are acknowledged.
+    /// Number of them that are acknowledged.
     acked: usize,
-    /// How many are remembered at most.
+    /// Largest range of numbers remembered.
     most: usize,
 }
 
@@ -59,7 +58,7 @@ impl<T> Flight<T> {
         self.packets.shrink_to(self.most);
     }
 
-    /// How many packets are remembered.
+    /// Number of packets remembered.
     #[must_use]
     pub fn remembered(&self) -> usize {
         self.packets.len()

@@ -1,4 +1,4 @@
-//! Which congestion controller sent: what a trace tells of it, and what the arrival of its packets shows.
+//! Which congestion controller sent: by the trace's own events, and by the arrival of its packets.
 //!
 //! [`Observed`] follows a connection and keeps, in bounded memory, when which data packet arrived: from the packets of a
 //! receiver's trace, or from the ACK frames of a sender's. [`features()`] makes some twenty numbers of them, free of the
@@ -17,7 +17,7 @@ use crate::model::{Batch, Event, EventKind, Packet, PacketType};
 /// Arrivals of a connection that are kept; later ones are left out.
 const MAX_ARRIVALS: usize = 1 << 20;
 
-/// Which end of a transfer a trace was taken at.
+/// The end of a transfer at which a trace was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// Most bytes left.
@@ -88,7 +88,7 @@ impl Default for Observed {
     }
 }
 
-/// What a trace itself says of its controller.
+/// The controller by the trace's own events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Declared {
     /// The controller, as the catalogue calls it where it has it.
@@ -121,7 +121,7 @@ impl Observed {
         self.min_rtt
     }
 
-    /// What the trace says of its controller: its name, or a state that only one has.
+    /// The controller by the trace's events: its name, or a state that only one has.
     #[must_use]
     pub fn declared(&self) -> Option<Declared> {
         let declared =

@@ -12,7 +12,7 @@ mod decimal;
 
 pub use decimal::Decimal;
 
-/// How deeply objects and arrays may nest.
+/// Depth to which objects and arrays may nest.
 const DEPTH: u32 = 64;
 
 /// The text is no JSON from byte `at` on.
@@ -21,13 +21,13 @@ const DEPTH: u32 = 64;
 pub struct Malformed {
     /// Offset of the mistake in the text, bytes.
     pub at: usize,
-    /// What should have stood there.
+    /// The text that was expected.
     pub expected: &'static str,
 }
 
 type Result<T> = std::result::Result<T, Malformed>;
 
-/// What ends a number or a literal.
+/// Bytes that end a number or a literal.
 const ENDS_BARE: [bool; 256] = {
     let mut ends = [false; 256];
     let mut rest: &[u8] = b",}] \n\r\t:\"{[";

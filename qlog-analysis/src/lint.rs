@@ -63,9 +63,9 @@ pub struct Finding {
     /// Place in the file.
     #[serde(flatten)]
     pub place: Place,
-    /// What is wrong, with the value that is.
+    /// The fault, with the value at fault.
     pub message: String,
-    /// How to mend it, one sentence.
+    /// The remedy, one sentence.
     pub fix: &'static str,
 }
 
@@ -84,7 +84,7 @@ pub struct Report {
     profile: Profile,
     /// Findings in the order they were made, at most 20 of a rule.
     pub findings: Vec<Finding>,
-    /// How often each rule was broken.
+    /// Number of findings of each rule.
     pub counts: BTreeMap<Rule, u64>,
     /// Records read, of a plain JSON file the events.
     pub records: u64,
@@ -113,7 +113,7 @@ impl Report {
         self.profile
     }
 
-    /// How many findings are errors, those not kept included.
+    /// Number of findings that are errors, those not kept included.
     #[must_use]
     pub fn errors(&self) -> u64 {
         self.of(Severity::Error)

@@ -1,7 +1,7 @@
 //! Measures of a connection, taken from its trace in one pass.
 //!
 //! A [`Meter`] is fed the events of one connection in order and gives a [`Measures`]. Its
-//! memory is bounded, whatever the length of the trace and what it tells. `docs/metrics.md` defines each measure.
+//! memory is bounded, whatever the trace's length and content. `docs/metrics.md` defines each measure.
 
 mod credit;
 mod delivered;
@@ -32,7 +32,7 @@ use crate::read::{Options, ReadError, Summary};
 /// One connection of a file, measured.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measured {
-    /// What the file says of the trace.
+    /// The trace's header.
     pub trace: Trace,
     /// Its connection, where the events name one; otherwise the trace's.
     pub group: String,

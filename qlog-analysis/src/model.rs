@@ -1,8 +1,8 @@
-//! What a trace says, whatever dialect it says it in.
+//! Events of a trace, whatever schema version and stack wrote them.
 //!
 //! Events come in [`Batch`]es of one trace each: one row an event in `events`, in the order
-//! of the file, and what it tells in a table of its kind. Times are whole nanoseconds of
-//! the trace's clock, sizes bytes, rates bit/s. What a logger did not tell is `None`;
+//! of the file, and its data in a table of its kind. Times are whole nanoseconds of
+//! the trace's clock, sizes bytes, rates bit/s. What is not logged is `None`;
 //! numbers that stand for infinity are left out. Events of other kinds keep their name,
 //! and fields that no table holds are counted.
 
@@ -28,7 +28,7 @@ pub struct Batch {
     pub trace: u32,
     /// Where the trace was taken, as far as its header says so before these events.
     pub vantage: Vantage,
-    /// Which generation of names the trace uses.
+    /// Schema version of the trace's names.
     pub schema_version: SchemaVersion,
     /// The events of the batch, in the order of the trace.
     pub events: Vec<Event>,
@@ -42,7 +42,7 @@ pub struct Batch {
     pub path_ranges: Vec<(u64, u64)>,
     /// Data frames of the packets.
     pub streams: Vec<Stream>,
-    /// Flow control limits that packets and events tell.
+    /// Flow control limits in packets and events.
     pub flow_control: Vec<FlowControl>,
     /// Transport parameters, at the index their events hold.
     pub parameters: Vec<TransportParameters>,
@@ -54,15 +54,15 @@ pub struct Batch {
     pub metrics: Vec<Metrics>,
     /// Changes of the congestion state, from the second on with the trigger.
     pub states: Vec<State>,
-    /// Numbers that a controller tells of itself.
+    /// State variables that a controller logs.
     pub state_variables: Vec<StateVariable>,
-    /// The version of QUIC that the first event tells it of the batch.
+    /// The first version of QUIC logged in the batch.
     pub quic_version: Option<Name>,
-    /// Addresses of the other end, where events tell one that was not told just before.
+    /// Addresses of the other end, but for repetitions.
     pub peers: Vec<Peer>,
-    /// Whether any is said to be on another path than 0.
+    /// Whether any event is on another path than 0.
     pub on_paths: bool,
-    /// Places of losses among the events that do not say which path they are on.
+    /// Indices of losses among the events that name no path.
     pub pathless: Vec<u32>,
     /// The texts that names stand for.
     pub names: Names,
@@ -70,14 +70,14 @@ pub struct Batch {
     pub unknown: BTreeMap<Name, u64>,
     /// Records that could not be read.
     pub bad: Vec<BadRecord>,
-    /// How many those were; only the first few are kept.
+    /// Number of records that could not be read; only the first few are kept.
     pub bad_records: u64,
 }
 
-/// What happened, and where it is told.
+/// An event of a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Event {
-    /// When, ns of the trace's clock.
+    /// Time, ns of the trace's clock.
     pub time: i64,
     /// Which connection, where a trace has several (`group_id`); a name.
     pub group: Name,
@@ -100,17 +100,17 @@ pub enum EventKind {
     MetricsUpdated(u32),
     /// The congestion state changed: [`Batch::states`].
     CongestionState(u32),
-    /// The congestion controller tells its name.
+    /// Name of the congestion controller.
     Controller(Name),
     /// Packets were reported CE-marked; how many.
     EcnCe(u32),
-    /// Packets were acknowledged, told without the packet of the ACK frame: [`Batch::packets`], its ranges.
+    /// Packets were acknowledged, logged without the packet of the ACK frame: [`Batch::packets`], its ranges.
     PacketsAcked(u32),
-    /// Packets declared lost together, told without their numbers; how many.
+    /// Packets declared lost together, logged without their numbers; how many.
     PacketsLost(u32),
     /// A congestion response turned out to be unfounded, or a lost packet arrived.
     SpuriousLoss,
-    /// The connection went over to another path, whose number is not told.
+    /// The connection went over to another path, whose number is not logged.
     Migrated,
     /// The datagram size changed; bytes.
     MtuUpdated(u32),
@@ -118,9 +118,9 @@ pub enum EventKind {
     DataDelivered(u32),
     /// Transport parameters were sent or received: [`Batch::parameters`].
     TransportParameters(u32),
-    /// A flow control limit that this end told, without the packet it was in: [`Batch::flow_control`].
+    /// A flow control limit that this end sent, logged without its packet: [`Batch::flow_control`].
     FlowControlSent(u32),
-    /// A flow control limit that the other end told, without its packet: [`Batch::flow_control`].
+    /// A flow control limit that the other end sent, logged without its packet: [`Batch::flow_control`].
     FlowControlReceived(u32),
     /// An HTTP/3 frame was created to be sent: [`Batch::http`].
     HttpFrameCreated(u32),
@@ -144,7 +144,7 @@ pub enum PacketType {
     OneRtt,
     /// Retry, version negotiation, stateless reset: packets without a number.
     Unnumbered,
-    /// The logger does not tell, or tells something unknown.
+    /// Not logged, or of an unknown name.
     Unknown,
 }
 
@@ -163,7 +163,7 @@ impl PacketType {
     }
 
     /// The packet number space: 0-RTT and 1-RTT packets share one (`RFC 9000 §12.3`). Packets
-    /// whose type is not told count as 1-RTT, which nearly all are.
+    /// of unknown type count as 1-RTT, which nearly all are.
     #[must_use]
     pub const fn space(self) -> PacketType {
         match self {
@@ -182,7 +182,7 @@ pub struct Packet {
     pub number: Option<u64>,
     /// Size, bytes; `None` if the event does not say.
     pub bytes: Option<u32>,
-    /// Whether frames were told, and if so, whether any of them asks for an ACK.
+    /// Whether any frame asks for an ACK; `None` if frames are not logged.
     pub ack_eliciting: Option<bool>,
     /// Whether it holds an ACK frame.
     pub acks: bool,
@@ -198,9 +198,9 @@ pub struct Packet {
     pub streams: (u32, u32),
     /// Its flow control frames, a part of [`Batch::flow_control`]: first and number.
     pub flow_control: (u32, u32),
-    /// The types of its frames; none if the event tells no frames.
+    /// The types of its frames; none if they are not logged.
     pub frames: FrameTypes,
-    /// Why it was sent, lost or dropped.
+    /// Trigger of sending, losing or dropping it, as logged.
     pub trigger: Option<Name>,
     /// The path, where there are several.
     pub path: u32,
@@ -220,7 +220,7 @@ pub struct PathAck {
 pub struct Stream {
     /// Stream ID.
     pub id: u64,
-    /// Where its data begin, bytes.
+    /// Offset of its data, bytes.
     pub offset: u64,
     /// Bytes of the range.
     pub length: u64,
@@ -231,20 +231,19 @@ pub struct Stream {
 /// `kInitialRtt` (`RFC 9002 §6.2.2`), ns.
 pub const INITIAL_RTT: i64 = 333_000_000;
 
-/// Tells RTTs that were measured from the initial RTT, which some stacks log as if it were a
-/// sample before there is any.
+/// Distinguishes measured RTTs from the initial RTT, which some stacks log as a sample before there is any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MeasuredRtts {
     any: bool,
 }
 
 impl MeasuredRtts {
-    /// Notes that an ACK showed an RTT: from now on, any RTT that is told was measured.
+    /// An ACK yields an RTT: from now on every logged RTT counts as measured.
     pub fn sampled(&mut self) {
         self.any = true;
     }
 
-    /// `metrics`, the next of a connection, without RTTs that nobody measured.
+    /// `metrics`, the next of a connection, without the initial RTT.
     #[must_use]
     pub fn of(&mut self, metrics: &Metrics) -> Metrics {
         let mut metrics = *metrics;
@@ -334,7 +333,7 @@ pub struct State {
 /// A number of a controller's own.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StateVariable {
-    /// The event that tells it, in [`Batch::events`].
+    /// Its event: an index into [`Batch::events`].
     pub event: u32,
     /// Name as logged.
     pub name: Name,
@@ -342,10 +341,10 @@ pub struct StateVariable {
     pub value: f64,
 }
 
-/// Where the other end is.
+/// Address of the other end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Peer {
-    /// The event that tells it, in [`Batch::events`].
+    /// Its event: an index into [`Batch::events`].
     pub event: u32,
     /// Its address and port, or its host.
     pub address: Name,
@@ -356,7 +355,7 @@ pub struct Peer {
 pub struct BadRecord {
     /// Its place in the file, from 1; the events of a contained trace are counted.
     pub record: u64,
-    /// What is wrong with it.
+    /// The byte and what was expected there.
     pub reason: String,
 }
 
@@ -399,20 +398,20 @@ impl Batch {
         }
     }
 
-    /// Notes where the other end is, told by the event that is added next.
+    /// Adds the address of the other end, of the event that is added next.
     pub(crate) fn add_peer(&mut self, address: &str) {
         let address = self.names.add(address);
         self.peers.push(Peer { event: self.events.len() as u32, address });
     }
 
-    /// Takes a version of QUIC, unless one was told before.
-    pub(crate) fn tell_version(&mut self, version: &str) {
+    /// Keeps the first version of QUIC.
+    pub(crate) fn set_version(&mut self, version: &str) {
         if self.quic_version.is_none() && !version.is_empty() {
             self.quic_version = Some(self.names.add(version));
         }
     }
 
-    /// Forgets what the latest event tells of the other end if its connection told the same just before.
+    /// Removes the address of the latest event if the one before it, of the same connection, is equal.
     #[inline]
     pub(crate) fn join_peers(&mut self) {
         if self.peers.len() < 2 {

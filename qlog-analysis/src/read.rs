@@ -41,32 +41,32 @@ use state::{Header, ReadState};
 /// ([`Summary::unfollowed`]), so that memory stays bounded whatever a file holds.
 pub const MAX_CONNECTIONS: usize = 2048;
 
-/// What of a trace is wanted, and how hard to work for it.
+/// Parts of a trace to read, and threads to read it with.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
     /// Read the frames of packets.
     pub frames: bool,
-    /// Keep the numbers that controllers tell of themselves.
+    /// Keep the state variables that controllers log.
     pub state_variables: bool,
     /// Threads to read with; 0 is one a core. Without the feature `parallel`, always one.
     pub jobs: usize,
     /// Units to read values in.
     pub units: UnitSource,
-    /// What the file says of its traces, where it was read before ([`ReadError::Late`]).
+    /// Headers of the file's traces, where it was read before ([`ReadError::Late`]).
     pub headers: Headers,
 }
 
-/// What a file says of its traces as a whole, known before it is read; nothing by default.
+/// Headers of a file's traces, known before it is read; none by default.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Headers(Option<Arc<Vec<Header>>>);
 
-/// Whose word is taken for the units of values.
+/// Source of the units of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum UnitSource {
     /// The events', where they show that the trace is wrong ([`Trace::units`]).
     #[default]
     Evidence,
-    /// What the trace declares, or the schema has.
+    /// The trace's declaration, or the schema.
     Declared,
 }
 
@@ -82,10 +82,10 @@ impl Default for Options {
     }
 }
 
-/// What came of reading a file.
+/// Result of reading a file.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Summary {
-    /// How the file is put together.
+    /// Framing of the file.
     pub framing: Framing,
     /// Traces, in the order of the file.
     pub traces: Vec<Trace>,
@@ -95,7 +95,7 @@ pub struct Summary {
     pub events: u64,
     /// Records that could not be read.
     pub bad_records: u64,
-    /// Why there is less than the file should have: it was cut, or a part is no JSON.
+    /// Reason why the file is incomplete: it was cut, or a part is no JSON.
     pub damage: Option<String>,
     /// Events of connections beyond those that were followed
     /// ([`MAX_CONNECTIONS`]), where connections were.
@@ -105,8 +105,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// What a user should know: how many records could not be read, which connections are left out,
-    /// which totals disagree with the events. A sentence each.
+    /// Doubts for the user, a sentence each: records that could not be read, connections left out,
+    /// totals that disagree with the events.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
@@ -148,7 +148,7 @@ pub fn plural(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Why a file could not be read at all.
+/// Error of reading a file.
 #[derive(thiserror::Error)]
 pub enum ReadError {
     /// The file could not be read.
@@ -164,14 +164,14 @@ pub enum ReadError {
     /// a second time with these headers honours that ([`twice`]).
     #[error("it says behind its events how they are to be read, and it can be read only once; give it as a file")]
     Late(Headers),
-    /// Who was reading wants no more.
+    /// The caller stopped the reading; the text is its reason.
     #[error("{0}")]
     Stopped(String),
 }
 
 /// Reads a qlog file from `input` and hands over what is in it, in order.
 ///
-/// `visit` gets each batch with what is known of its trace by then; [`Summary::traces`] has all that was said.
+/// `visit` gets each batch with its trace's header as known by then; [`Summary::traces`] has the complete headers.
 ///
 /// # Errors
 /// If the input cannot be read, is no qlog, or `visit` fails. [`ReadError::Late`] where what stands behind events

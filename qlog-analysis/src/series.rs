@@ -1,4 +1,4 @@
-//! What a connection did over time: windows, delays, bytes, losses, states, to be drawn.
+//! Time series of a connection, to be drawn: windows, delays, bytes, losses, states.
 //!
 //! A [`Series`] is fed the events of one connection in order. Each of its lines keeps every
 //! value up to a bound; beyond it, the least and the largest of several values in a row.
@@ -31,18 +31,18 @@ use crate::metrics::{FlowControlProgress, Measured, Meter, OTHER_STATE, Progress
 use crate::model::{Batch, Event, EventKind, MeasuredRtts, Metrics};
 use crate::read::{Options, ReadError, Summary};
 
-/// What is drawn of one connection.
+/// Lines, lanes, requests and packets of one connection.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ConnectionSeries {
     /// The path, where it is that of one alone.
     pub path: Option<u32>,
-    /// When its first Initial packets were sent and received.
+    /// Times of its first Initial packets sent and received.
     pub handshake: Handshake,
-    /// What is measured of it.
+    /// Its measures.
     pub measured: Measured,
-    /// When it begins and ends, ns of the trace's clock.
+    /// Its start and end, ns of the trace's clock.
     pub span: (i64, i64),
-    /// The lines that tell anything, in the order of [`Quantity::ALL`]: points, and how
+    /// The lines with points, in the order of [`Quantity::ALL`]: points, and how
     /// many values they stand for.
     pub lines: Vec<(Quantity, Vec<Point>, u64)>,
     /// Names of congestion states, by the index points hold.
@@ -56,13 +56,13 @@ pub struct ConnectionSeries {
 }
 
 impl ConnectionSeries {
-    /// The points of a line; none if the trace does not tell it.
+    /// The points of a line; none if the quantity is not logged.
     #[must_use]
     pub fn points(&self, quantity: Quantity) -> &[Point] {
         self.lines.iter().find(|line| line.0 == quantity).map_or(&[], |line| &line.1)
     }
 
-    /// Whether a line without points means that there was nothing, or that it is not told.
+    /// Distinguishes lines without points: none happened, or not logged.
     #[must_use]
     pub fn status(&self, quantity: Quantity) -> LineStatus {
         let measures = &self.measured.measures;
@@ -89,7 +89,7 @@ const STATE: usize = 0;
 const APP_LIMITED: usize = 1;
 const LIMITED_BY: usize = 2;
 
-/// The value of a lane where the trace does not tell what holds.
+/// The value of a lane where the trace does not log it.
 pub const UNKNOWN: i64 = -1;
 
 /// Collects the lines of one connection.
@@ -103,12 +103,12 @@ pub struct Series {
     lines: [Line; Quantity::ALL.len()],
     /// Those of [`LANES`].
     lanes: [Lane; LANES.len()],
-    /// What is used where the trace does not tell better.
+    /// Bytes in flight counted from packets, for traces that do not log them.
     counted_flight: Line,
     sampled_rtt: Line,
     states: Vec<String>,
-    /// Metrics tell whether the sender has too little to send.
-    app_limited_told: bool,
+    /// Metrics log whether the sender has too little to send.
+    app_limited_logged: bool,
     requests: Requests,
     packets: Option<Packets>,
     handshake: Handshake,
@@ -131,7 +131,7 @@ pub fn read_series(
     read_series_watched(input, options, most, None, &mut |_| Ok(()))
 }
 
-/// As [`read_series`], and keeps at most `packets` packets of each connection, with what became of each.
+/// As [`read_series`], and keeps at most `packets` packets of each connection with their acknowledgement or loss.
 ///
 /// # Errors
 /// As [`crate::read::read`].
@@ -201,7 +201,7 @@ impl Series {
             counted_flight: Line::new(most),
             sampled_rtt: Line::new(most),
             states: Vec::new(),
-            app_limited_told: false,
+            app_limited_logged: false,
             requests: Requests::new(),
             packets: None,
             handshake: Handshake::default(),
@@ -281,7 +281,7 @@ impl Series {
             }
             EventKind::CongestionState(index) if self.only.is_none() => {
                 let name = batch.name(batch.states[index as usize].new);
-                // As the meter tells them apart, so that neither the search nor what is drawn grows without bound.
+                // The meter's bound, so that neither the search nor what is drawn grows without one.
                 let name = if self.states.len() < STATES || self.states.iter().any(|state| state == name) {
                     name
                 } else {
@@ -293,7 +293,7 @@ impl Series {
                     self.states.len() - 1
                 });
                 self.lanes[STATE].add(now, index as i64);
-                if !self.app_limited_told
+                if !self.app_limited_logged
                     && let Some(limited) = self.meter.progress().app_limited
                 {
                     self.lanes[APP_LIMITED].add(now, i64::from(limited));
@@ -327,34 +327,34 @@ impl Series {
             }
         }
         if let Some(limited) = metrics.app_limited {
-            if !self.app_limited_told {
-                // What states said of it is not measured any more.
-                self.app_limited_told = true;
+            if !self.app_limited_logged {
+                // Metrics replace what states said of it.
+                self.app_limited_logged = true;
                 self.lanes[APP_LIMITED] = Lane::new(self.counted_flight.most());
             }
             self.lanes[APP_LIMITED].add(now, i64::from(limited));
         }
-        // Once the better is told, the other need not take room.
+        // Logged values replace counted ones.
         if metrics.bytes_in_flight.is_some() {
             self.counted_flight.clear();
         }
     }
 
-    /// What the meter worked out from the event.
+    /// Adds points of the meter's totals after the event.
     fn progress(&mut self, now: i64) {
         let progress = self.meter.progress();
         let Progress { sent, acknowledged, received, lost, marks, in_flight, rtt, blocked, .. } = progress;
         let before = self.before;
-        let told = before.inferred && !progress.inferred && before.lost > 0;
-        if told {
-            // The losses told take the place of those inferred.
+        let replaced = before.inferred && !progress.inferred && before.lost > 0;
+        if replaced {
+            // Logged losses replace inferred ones.
             self.lines[Quantity::Lost as usize].clear();
         }
         let counts = [
             (Quantity::Sent, sent, before.sent),
             (Quantity::Delivered, acknowledged, before.acknowledged),
             (Quantity::Received, received, before.received),
-            (Quantity::Lost, lost, if told { 0 } else { before.lost }),
+            (Quantity::Lost, lost, if replaced { 0 } else { before.lost }),
             (Quantity::Marked, marks, before.marks),
             (Quantity::Blocked, blocked, before.blocked),
         ];

@@ -1,4 +1,4 @@
-//! A row a connection or path: what is said of it, and its measures.
+//! A row for each connection or path: its description and its measures.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,7 +17,7 @@ pub struct Row<'a> {
     pub measured: &'a Measured,
     /// Number of the path; `None` for the connection as a whole.
     pub path: Option<u32>,
-    /// What was measured of it.
+    /// Its measures.
     pub measures: &'a Measures,
 }
 
@@ -95,8 +95,8 @@ pub fn connections(rows: &[Row<'_>]) -> Result<RecordBatch, Error> {
     Ok(RecordBatch::try_new(SCHEMA.clone(), columns)?)
 }
 
-/// `batch` of [`connections`] with a column of their controllers, and if it is told how the connections
-/// share, columns of that: what is one number for all stands in every row but those of paths.
+/// `batch` of [`connections`] with a column of controllers and, where `fairness` is given, columns of it: a
+/// number for all connections stands in every row but those of paths.
 ///
 /// # Errors
 /// If the columns do not fit together.

@@ -1,4 +1,4 @@
-//! A directory of Parquet files, partitioned by what traces are told apart by.
+//! A directory of Parquet files, partitioned by [`Labels`].
 //!
 //! A trace's rows are in `TABLE/controller=…/stack=…/scenario=…/NAME.parquet`. Files are
 //! written into a hidden directory inside and moved when all of the trace are complete, so that
@@ -35,7 +35,7 @@ pub struct Dataset {
     files: Mutex<HashMap<OsString, BTreeSet<PathBuf>>>,
 }
 
-/// What came of adding a file.
+/// Result of adding a file.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Added {
     /// Counts of the trace file.
@@ -44,7 +44,7 @@ pub struct Added {
     pub connections: usize,
     /// Rows written to each table.
     pub rows: BTreeMap<Table, u64>,
-    /// What was not understood and is only counted.
+    /// Number of fields and events that are unknown and only counted.
     pub unknown: u64,
 }
 
@@ -95,7 +95,7 @@ impl Dataset {
         Ok(Dataset { directory: directory.to_owned(), files: Mutex::new(named) })
     }
 
-    /// Adds the traces of a file, which is read twice or more: `open` gives it from its start. `said` comes before what the traces themselves tell. State variables are read
+    /// Adds the traces of a file, which is read twice or more: `open` gives it from its start. Labels in `said` take precedence over the traces' own. State variables are read
     /// whatever `options` say.
     ///
     /// The rows replace those of an earlier file called `file`, which are as they were where there is an error.
@@ -219,13 +219,13 @@ struct Filling<'a> {
     file: &'a str,
     /// Directory of each connection's rows.
     places: HashMap<(u32, String), String>,
-    /// What each trace says its connection is.
+    /// Connection in each trace's header.
     groups: Vec<String>,
     parts: HashMap<String, Tables>,
     outputs: BTreeMap<(String, Table), Output>,
     /// Events of each trace so far.
     before: Vec<u64>,
-    /// What was not understood, by trace and name.
+    /// Unknown fields and events, by trace and name.
     unknown: BTreeMap<(u32, String), u64>,
     added: Added,
 }

@@ -1,8 +1,8 @@
-//! What traces are told apart by.
+//! The labels of a trace: controller, stack and scenario.
 
 use windlass_qlog_analysis::metrics::Measured;
 
-/// What stands for an unknown label.
+/// Text of an unknown label.
 pub const UNKNOWN: &str = "unknown";
 
 /// The columns a dataset is partitioned by, outermost first.
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_comes_before_what_is_told() {
+    fn given_labels_take_precedence_over_the_traces() {
         let said = Labels { stack: Some("edge".to_owned()), ..Labels::default() };
         let of_trace = Labels { stack: Some("quiche".to_owned()), scenario: Some("lab".to_owned()), controller: None };
         assert_eq!(said.or(&of_trace).values(), ["unknown", "edge", "lab"]);

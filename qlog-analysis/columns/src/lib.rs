@@ -1,8 +1,8 @@
 //! qlog as Arrow columns, and as Parquet datasets of them.
 //!
 //! [`Tables`] takes the events of [`windlass_qlog_analysis::read`] and gives Arrow record
-//! batches: packets, recovery metrics, all other events, numbers that controllers tell of
-//! themselves. `trace` and `seq` say in which order events stood, over all tables, so nothing
+//! batches: packets, recovery metrics, all other events, controllers' state
+//! variables. `trace` and `seq` say in which order events stood, over all tables, so nothing
 //! is lost of what the readers know; what they do not know is counted in a table of its own.
 //! [`Dataset`] writes traces into a directory of Parquet files, partitioned by controller,
 //! stack and scenario. Memory is that of some ten thousand rows, whatever the trace.
@@ -27,7 +27,7 @@ pub use labels::{Labels, PARTITIONS, UNKNOWN};
 pub use schema::Table;
 pub use tables::Tables;
 
-/// Why rows could not be written.
+/// Error of writing rows.
 #[derive(thiserror::Error)]
 pub enum Error {
     /// The trace could not be read.
@@ -49,7 +49,7 @@ pub enum Error {
     Occupied {
         /// Path of the directory.
         dir: PathBuf,
-        /// What is in the way.
+        /// The entry that is no part of a dataset.
         entry: String,
     },
     /// Columns could not be put together.

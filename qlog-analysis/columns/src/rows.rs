@@ -22,7 +22,7 @@ pub(crate) struct Origin<'a> {
     pub(crate) file: &'a str,
     pub(crate) trace: u32,
     pub(crate) connection: &'a str,
-    /// How many events of the trace came before.
+    /// Number of the trace's events before it.
     pub(crate) seq: u64,
     pub(crate) time: i64,
 }
@@ -238,7 +238,7 @@ impl Recovery {
     }
 }
 
-/// What an event tells that has no table of its own.
+/// An event that has no table of its own.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct OtherRow<'a> {
     pub(crate) event: &'a str,
@@ -287,7 +287,7 @@ impl Events {
     }
 }
 
-/// Numbers that controllers tell of themselves.
+/// State variables of controllers.
 #[derive(Default)]
 pub(crate) struct StateVariables {
     origins: Origins,

@@ -13,11 +13,11 @@ pub enum Table {
     Recovery,
     /// Events that are neither packets nor recovery metrics.
     Events,
-    /// Numbers that controllers tell of themselves.
+    /// State variables of controllers.
     StateVariables,
-    /// What the readers did not understand, counted.
+    /// Counts of unknown fields and events.
     Unknown,
-    /// A row a connection: what is said of it, and its measures.
+    /// A row for each connection: its description and its measures.
     Connections,
     /// The same of each path of connections that have several.
     Paths,
@@ -78,12 +78,12 @@ fn perhaps(name: &str, of: DataType) -> Field {
     Field::new(name, of, true)
 }
 
-/// Where a row comes from.
+/// Columns of a row's file, trace and connection.
 fn origin() -> Vec<Field> {
     vec![always("file", word()), always("trace", DataType::UInt32), always("connection", word())]
 }
 
-/// Where an event comes from, which one of its trace it was, and when.
+/// Columns of an event's origin, number in its trace and time.
 fn event(rest: impl IntoIterator<Item = Field>) -> SchemaRef {
     let mut fields = origin();
     fields.push(always("seq", DataType::UInt64));

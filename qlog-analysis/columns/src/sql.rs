@@ -1,4 +1,4 @@
-//! Questions to a dataset in SQL, answered by DataFusion in this process. What traces say is escaped in the answers.
+//! SQL queries on a dataset, run by DataFusion in this process. Texts of traces are escaped in the results.
 
 use std::fs::File;
 use std::io::Write;
@@ -25,7 +25,7 @@ mod examples;
 
 pub use examples::{EXAMPLES, Example};
 
-/// Why there is no answer.
+/// Error of a query.
 #[derive(thiserror::Error)]
 pub enum SqlError {
     /// It is no dataset, or cannot be read.
@@ -39,7 +39,7 @@ pub enum SqlError {
     Unreadable {
         /// The first of its files, or that one.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Error of the reader.
         reason: String,
     },
     /// The question is wrong, or the answer could not be found.
@@ -60,7 +60,7 @@ impl std::fmt::Debug for SqlError {
     }
 }
 
-/// How an answer is written.
+/// Format of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// Columns aligned with spaces.
@@ -71,7 +71,7 @@ pub enum Format {
     Csv,
 }
 
-/// What came of a question.
+/// Result of a query.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Answered {
     /// Rows of the answer.
@@ -135,7 +135,7 @@ fn unreadable(file: &Path) -> Option<String> {
     read.err()
 }
 
-/// What is wrong with the rows of a file.
+/// Error in reading the rows of a file; `None` if all can be read.
 fn damaged(file: &Path) -> Option<String> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).ok()?).and_then(|builder| builder.build());
     let wrong = match reader {
@@ -226,7 +226,7 @@ fn escaped(batch: &RecordBatch, format: Format) -> Result<RecordBatch, SqlError>
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }
 
-/// What writes rows as they come.
+/// Writes rows as they come.
 enum Writer<'w> {
     Csv(Box<arrow::csv::Writer<&'w mut dyn Write>>),
     Json(Box<arrow::json::LineDelimitedWriter<&'w mut dyn Write>>),

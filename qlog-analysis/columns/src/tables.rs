@@ -20,7 +20,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Adds the event number `index` of `batch`, with what else the batch tells of it.
+    /// Adds event `index` of `batch` with its rows in the batch's tables.
     ///
     /// `file` names where it comes from, `connection` is its connection, and `before` is
     /// how many events of its trace came before the batch.
@@ -78,7 +78,7 @@ impl Tables {
     }
 }
 
-/// What an event tells that is neither packet nor metrics.
+/// Data of an event that is neither packet nor metrics.
 fn other_row(kind: EventKind, batch: &Batch, index: usize) -> OtherRow<'_> {
     let number = |event, number| OtherRow { event, number: Some(number), ..OtherRow::default() };
     let text = |event, value: String| OtherRow { event, value: Some(value.into()), ..OtherRow::default() };

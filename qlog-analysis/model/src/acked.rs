@@ -10,7 +10,7 @@ pub struct Acknowledged {
 }
 
 impl Acknowledged {
-    /// Adds `low..=high` and tells `fresh` the parts of it that are new, ascending.
+    /// Adds `low..=high` and calls `fresh` with the parts of it that are new, ascending.
     pub fn add(&mut self, low: u64, high: u64, mut fresh: impl FnMut(u64, u64)) {
         if low > high {
             return;

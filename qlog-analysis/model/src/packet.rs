@@ -48,7 +48,7 @@ impl Packet {
     }
 }
 
-/// Why a packet was sent.
+/// Trigger of sending a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendTrigger {
     /// Retransmission of what the packet threshold found lost (`RFC 9002 §6.1.1`).
@@ -72,7 +72,7 @@ impl SendTrigger {
     }
 }
 
-/// Why a packet was declared lost (`RFC 9002 §6.1`).
+/// Rule by which a packet was declared lost (`RFC 9002 §6.1`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossTrigger {
     /// Enough later packets were acknowledged.
@@ -98,7 +98,7 @@ impl LossTrigger {
 pub enum Frame<'a> {
     /// PADDING (`RFC 9000 §19.1`).
     Padding {
-        /// How many bytes of it.
+        /// Number of bytes.
         length: u64,
     },
     /// PING (`RFC 9000 §19.2`).

@@ -24,7 +24,7 @@ pub struct Record<'a> {
     pub oversize: bool,
 }
 
-/// How records are separated.
+/// Separation of records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Framing {
     /// JSON text sequences (`RFC 7464`): a separator before each record.
@@ -70,7 +70,7 @@ impl<R: BufRead> Records<R> {
         self
     }
 
-    /// How the file is framed.
+    /// Framing of the file.
     ///
     /// # Errors
     /// The reader's.
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_record_is_told_but_not_an_empty_end() {
+    fn an_empty_record_counts_but_not_an_empty_end() {
         let (_, records) = split("\x1e\x1e{1}\n\x1e\n", 10, 100);
         assert_eq!(records, [seen(1, 1, "", true, false, false), seen(2, 1, "{1}", true, true, false)]);
     }

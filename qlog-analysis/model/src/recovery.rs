@@ -1,4 +1,4 @@
-//! What is logged of loss detection and congestion control.
+//! Logged state of loss detection and congestion control.
 
 use std::fmt;
 

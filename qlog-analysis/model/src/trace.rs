@@ -18,7 +18,7 @@ pub use header::{End, Header, Vantage};
 /// Bytes gathered before they go to the file.
 const CHUNK: usize = 1 << 16;
 
-/// How much of a flow is written.
+/// Detail in which a flow is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Detail {
     /// Every packet and every change of a metric.
@@ -56,7 +56,7 @@ pub struct Trace<W: Write> {
     written: Metrics,
     /// Metrics as last written.
     latest: Metrics,
-    /// When metrics were last written.
+    /// Time of the latest metrics written, ns.
     metrics_at: Option<u64>,
     /// Whether the next metrics are written at once if the window changes.
     urgent: bool,
@@ -102,7 +102,7 @@ impl<W: Write> Trace<W> {
         self.close_record();
     }
 
-    /// How many records stand behind the header.
+    /// Number of records after the header.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records

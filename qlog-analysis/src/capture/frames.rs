@@ -11,7 +11,7 @@ use crate::model::TransportParameters;
 /// A datagram.
 #[derive(Default, Debug)]
 pub(super) struct Datagram {
-    /// When it was captured, ns since 1970.
+    /// Time of capture, ns since 1970.
     pub(super) time: i64,
     /// Address and port it came from.
     pub(super) source: String,
@@ -186,7 +186,7 @@ fn fields(value: &mut Cursor<'_>, packet: &mut Packet) -> Result<(), Malformed> 
     })
 }
 
-/// What is read of a frame before its type is known.
+/// Fields of a frame, read before its type is known.
 #[derive(Default)]
 struct Fields {
     kind: Option<u64>,
@@ -284,7 +284,7 @@ fn json(read: &Fields) -> String {
         1 => put("ping", &[]),
         2 | 3 => {
             put("ack", &[]);
-            // Exponents other than RFC 9000's default are in transport parameters, of which few captures tell.
+            // Exponents other than RFC 9000's default are in transport parameters, which few captures have.
             if let Some(delay) = read.ack_delay.filter(|&delay| delay < 1 << 40) {
                 let ns = delay * 8000;
                 let _ = write!(tail, ",\"ack_delay\":{}.{:06}", ns / 1_000_000, ns % 1_000_000);
@@ -351,9 +351,9 @@ fn json(read: &Fields) -> String {
 }
 
 /// Acknowledged ranges from the largest number, the first range, and gaps and ranges in turn (`RFC 9000 §19.3.1`).
-fn ranges(largest: Option<u64>, told: &[u64]) -> Vec<String> {
+fn ranges(largest: Option<u64>, encoded: &[u64]) -> Vec<String> {
     let mut found = Vec::new();
-    let (Some(mut high), Some((first, rest))) = (largest, told.split_first()) else { return found };
+    let (Some(mut high), Some((first, rest))) = (largest, encoded.split_first()) else { return found };
     let mut length = *first;
     let mut rest = rest.chunks_exact(2);
     loop {

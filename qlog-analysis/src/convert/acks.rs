@@ -33,7 +33,7 @@ impl Acks {
         }]
     }
 
-    /// Takes note of a packet sent.
+    /// Remembers a packet sent, if it has a number.
     pub(super) fn sent(&mut self, data: &Node<'_>) {
         let number = data.get("header").and_then(|header| header.get("packet_number")).and_then(Node::whole);
         let space = self.space(data);

@@ -59,7 +59,7 @@ pub(super) fn to_ietf(kind: &str, data: &mut Node<'_>, schema_version: SchemaVer
     }
 }
 
-/// Brings mvfst's losses told together into the form of ours.
+/// Renames the fields of mvfst's event for several losses to those of ours.
 pub(super) fn losses(data: &mut Node<'_>) {
     data.rename("lost_packets", "packets");
     data.rename("lost_bytes", "bytes");
@@ -283,8 +283,8 @@ fn one_or_two(range: &mut Node<'_>) {
     }
 }
 
-/// Brings data of the IETF form into that of 0.3, but for acknowledged ranges; whether the
-/// event is worth writing at all.
+/// Brings data of the IETF form into that of 0.3, but for acknowledged ranges. Returns false
+/// if the event is not worth writing.
 pub(super) fn to_v03(kind: &str, data: &mut Node<'_>, omitted: &mut Omitted) -> bool {
     match kind {
         "recovery_metrics_updated" => data.rename("congestion_window", "cwnd"),
@@ -357,7 +357,7 @@ fn packet_to_v03(kind: &str, data: &mut Node<'_>, omitted: &mut Omitted) -> bool
     true
 }
 
-/// Gives a frame the form of 0.3; how many bytes of data it says it holds.
+/// Gives a frame the form of 0.3. Returns its bytes of data, by its own account.
 fn frame_to_v03(frame: &mut Node<'_>) -> u64 {
     let kind = frame.get("frame_type").and_then(Node::text).unwrap_or_default().to_vec();
     let mut carried = 0;

@@ -6,13 +6,13 @@ use crate::read::encoding::{Encoding, Role};
 /// An event. Values are the text they are written with.
 #[derive(Debug)]
 pub(super) struct RawEvent<'a> {
-    /// When, ns of the trace's clock; since the event before where the trace counts so.
+    /// Time, ns of the trace's clock; since the event before where the trace counts so.
     pub(super) time: i64,
     /// Its name, with a namespace.
     pub(super) name: String,
     pub(super) group: Option<&'a [u8]>,
     pub(super) data: &'a [u8],
-    /// What else is event beside the data.
+    /// Members of the event beside the data.
     pub(super) rest: Vec<(&'a [u8], &'a [u8])>,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn read<'a>(text: &'a [u8], encoding: &Encoding) -> Result<RawEvent<'
             Role::Data => event.data = Some(value.raw()?).filter(|data| data.starts_with(b"{")).unwrap_or(b"{}"),
             Role::Path | Role::Trigger | Role::Other => {
                 let value = value.raw()?;
-                // A first path is not worth telling, nor that something had no trigger.
+                // Path 0 and an empty trigger are left out.
                 if role != Role::Path || value != b"0" {
                     event.rest.push((key, value));
                 }

@@ -1,4 +1,4 @@
-//! What stands at the top of a file, and before the events of a trace.
+//! Headers of files and traces.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,9 @@
 //! Events of the model as events of the IETF's schema, for files that have none: Chromium's
 //! network logs, and traces from before the drafts.
 //!
-//! Chromium tells no metrics. Bytes in flight and RTTs are rebuilt from the packets: what was
-//! sent, asks for an ACK and is neither acknowledged nor lost; and the time from the departure
-//! of the largest packet that an ACK newly names to its arrival, smoothed as `RFC 9002 §5`
+//! Chromium logs no metrics. Bytes in flight and RTTs are rebuilt from the packets: what was
+//! sent, asks for an ACK and is neither acknowledged nor lost; and the time from sending
+//! the largest packet that an ACK newly names to the ACK's arrival, smoothed as `RFC 9002 §5`
 //! says, the delay of the ACK left in.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const ACKED: usize = 1 << 16;
 /// Takes an event: its name, connection and data.
 type EmitEvent<'a> = dyn FnMut(&str, Option<&[u8]>, &[u8]) + 'a;
 
-/// What is rebuilt of one connection.
+/// State rebuilt for one connection.
 #[derive(Default, Debug)]
 struct Rebuilt {
     flights: BTreeMap<(PacketType, u32), Flight<()>>,
@@ -41,7 +41,7 @@ impl Writer {
         Writer { rebuild, ..Writer::default() }
     }
 
-    /// Hands over the events that say what `event` says, each as its name, connection and
+    /// Hands over the events equivalent to `event`, each as its name, connection and
     /// data; of one path alone if that is named, with whether the event belongs to it: ACKs of its packets may arrive on
     /// another.
     pub(super) fn events(

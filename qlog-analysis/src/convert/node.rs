@@ -155,7 +155,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What stands between the quotes of a text.
+    /// The text between the quotes, as written.
     pub(super) fn text(&self) -> Option<&[u8]> {
         let Node::Scalar(text) = self else { return None };
         text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""))

@@ -1,4 +1,4 @@
-//! Where events go: framed, and in order of time.
+//! Writer of events: framed, and in order of time.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! What has to be known of a file before the first line of another can be written.
+//! First pass of a conversion: all that the first line of the file written depends on.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
@@ -16,21 +16,21 @@ use crate::read::encoding::Encoding;
 use crate::read::state::ReadState;
 use crate::read::{Headers, Options, ReadError, block, sequence};
 
-/// What the first pass finds in a file.
+/// Result of the first pass over a file.
 pub(super) struct Survey {
-    /// What its header says beside the traces.
+    /// Its header without the traces.
     pub(super) top: Node<'static>,
     pub(super) traces: Vec<Surveyed>,
-    /// What it says of its traces behind their events, where it does.
+    /// Headers of traces that stand behind their events.
     pub(super) headers: Headers,
-    /// Why there is less than the file should have.
+    /// Reason why the file is incomplete.
     pub(super) damage: Option<String>,
 }
 
-/// What the first pass finds in a trace.
+/// Result of the first pass for a trace.
 #[derive(Clone)]
 pub(super) struct Surveyed {
-    /// What the file says of it.
+    /// Its header.
     pub(super) header: Node<'static>,
     pub(super) trace: Trace,
     pub(super) encoding: Encoding,
@@ -118,7 +118,7 @@ pub(super) fn survey(input: impl Read, options: &Options, by_path: bool) -> Resu
                 state.ensure(block.trace);
                 let modelled =
                     state.trace(block.trace).schema_version == SchemaVersion::PreDraft || framing == Framing::Netlog;
-                let on_paths = by_path && tells_paths(&block);
+                let on_paths = by_path && names_paths(&block);
                 if modelled || surveyed.first.is_none() || on_paths {
                     read_first(&mut state, &block, surveyed, modelled);
                 }
@@ -210,7 +210,7 @@ fn note_names(block: &Block, encoding: &Encoding, surveyed: &mut Surveyed) {
 }
 
 /// Whether records may say which path they are about.
-fn tells_paths(block: &Block) -> bool {
+fn names_paths(block: &Block) -> bool {
     [&b"\"path"[..], b"\"tuple\"", b"ack_mp", b"mp_ack"].iter().any(|word| memmem::find(&block.text, word).is_some())
 }
 

@@ -45,7 +45,7 @@ fn a_lost_packet_at_the_front_does_not_keep_the_others() {
 }
 
 #[test]
-fn numbers_told_late_find_their_place_and_smaller_ones_start_anew() {
+fn numbers_logged_late_find_their_place_and_smaller_ones_start_anew() {
     let mut flight = Flight::default();
     for number in [10, 20, 15, 20] {
         flight.sent(number, packet());

@@ -1,8 +1,8 @@
-//! Numbers that tell controllers apart by the arrival of their packets, whatever the path's rate and RTT.
+//! Numbers that distinguish controllers by the arrival of their packets, whatever the path's rate and RTT.
 
 use super::Arrival;
 
-/// What [`features()`] gives, in this order.
+/// Names of the features, in the order of [`features()`].
 pub const FEATURES: [&str; 18] = [
     "early_losses",
     "loss_rate",
@@ -27,11 +27,11 @@ pub const FEATURES: [&str; 18] = [
 /// One value for each of [`FEATURES`].
 pub type Features = [f64; FEATURES.len()];
 
-/// Why arrivals do not suffice.
+/// Reason why arrivals do not suffice.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooLittle {
     /// Packets are without numbers, or ACK frames without ranges.
-    #[error("it does not tell which data packets arrived")]
+    #[error("it does not log which data packets arrived")]
     Arrivals,
     /// Nothing shows a round trip.
     #[error("it shows no RTT")]
@@ -53,7 +53,7 @@ const ROUNDS: usize = 100;
 /// Round trips that are looked at; later ones are left out.
 const MAX_ROUNDS: usize = 100_000;
 
-/// RTTs below count as this much, ns: ACKs are not told apart better.
+/// Shorter RTTs count as this, ns: ACKs closer together cannot be told apart.
 const SHORTEST_RTT: i64 = 1_000_000;
 
 /// Later packets after which a missing one was lost (`RFC 9002 §6.1.1`).

@@ -20,17 +20,17 @@ pub struct Sample {
     pub stack: String,
     /// Which sender of that stack it was; its flows over several networks have the same one.
     pub sender: String,
-    /// What its arrivals showed.
+    /// Features of its arrivals.
     pub features: Features,
 }
 
-/// Why a model cannot be read.
+/// Error of reading a model.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}")]
 pub struct ModelError {
     /// Its number, from 1.
     pub line: usize,
-    /// What should stand there.
+    /// The text that was expected.
     pub expected: &'static str,
 }
 
@@ -46,7 +46,7 @@ pub struct Model {
     margin: f64,
 }
 
-/// What a model says of a flow.
+/// Classification of a flow by a model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Match {
     /// The controller; `None` where the flow is too far from all that are known, or hardly nearer to one than to another.
@@ -67,7 +67,7 @@ impl Match {
         Match { controller: first.map(|(name, _)| name.clone()), margin, nearest }
     }
 
-    /// What a model says of several flows of one sender: a controller's distance is the geometric mean of its distances to
+    /// Classification of several flows of one sender: a controller's distance is the geometric mean of its distances to
     /// each, so that ratios of distances are joined. `docs/identify.md` says on which flows that was chosen. `None` without
     /// flows.
     #[must_use]
@@ -138,7 +138,7 @@ impl Model {
         (squares.sum::<f64>() / FEATURES.len() as f64).sqrt()
     }
 
-    /// Which controller a flow with these features had.
+    /// The controller of a flow with these features.
     #[must_use]
     pub fn classify(&self, features: &Features) -> Match {
         let mut nearest: Vec<(String, f64)> = Vec::new();

@@ -22,7 +22,7 @@ fn a_sender_s_acknowledgements_are_arrivals() {
     let ack = |low, high| format!(r#"{{"frame_type":"ack","acked_ranges":[[{low},{high}]]}}"#);
     let seen = observed(&[
         packet(0.0, "sent", 0, STREAM, 1000),
-        // An ACK that nobody acknowledges is not lost.
+        // An ACK without acknowledgement is not lost.
         packet(1.0, "sent", 1, &ack(0, 0), 40),
         packet(2.0, "sent", 2, STREAM, 1100),
         packet(30.0, "received", 0, &ack(0, 2), 50),
@@ -46,7 +46,7 @@ fn a_receiver_s_packets_are_arrivals() {
 }
 
 #[test]
-fn a_name_or_state_that_the_trace_tells_is_used() {
+fn a_name_or_state_in_the_trace_is_used() {
     let name = |name: &str| {
         format!(r#"{{"time":0,"name":"quic:recovery_parameters_set","data":{{"congestion_controller":"{name}"}}}}"#)
     };

@@ -6,7 +6,7 @@ pub struct Decimal<'a> {
     negative: bool,
     /// The digits without the point, as many as fit.
     digits: u64,
-    /// What power of ten they are to be multiplied with.
+    /// Power of ten to multiply them with.
     exponent: i32,
     text: &'a [u8],
 }

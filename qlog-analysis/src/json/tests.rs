@@ -27,7 +27,7 @@ fn a_comma_before_the_end_is_forgiven() {
 }
 
 #[test]
-fn what_is_no_json_is_told_with_its_place() {
+fn what_is_no_json_is_an_error_with_its_place() {
     for (text, at) in [
         ("", 0),
         ("[", 0),

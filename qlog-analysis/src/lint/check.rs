@@ -1,4 +1,4 @@
-//! Holding headers and events against the rules.
+//! Checks headers and events by the rules.
 
 use std::io;
 
@@ -16,7 +16,7 @@ mod packet;
 mod value;
 mod views;
 
-/// How a file is laid out.
+/// Layout of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Framing {
     /// A JSON text sequence (`RFC 7464`).
@@ -47,7 +47,7 @@ pub(super) struct Checker {
     trace: TraceState,
 }
 
-/// What is remembered of one trace.
+/// State of checking one trace.
 #[derive(Debug, Default)]
 struct TraceState {
     /// Names of the columns of array events.
@@ -58,7 +58,7 @@ struct TraceState {
     delta: bool,
     /// True if the vantage point is the network.
     network: bool,
-    /// Whether the vantage point is the server; `None` if it is not told.
+    /// Whether the vantage point is the server; `None` if the header has none.
     server: Option<bool>,
     events: u64,
     /// The latest time so far, ms.

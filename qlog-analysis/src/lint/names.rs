@@ -143,7 +143,7 @@ pub(crate) fn v03_name(namespace: &str, kind: &str) -> Option<String> {
 pub(crate) const PACKET_TYPES: &[&str] =
     &["initial", "handshake", "0RTT", "1RTT", "retry", "version_negotiation", "stateless_reset", "unknown"];
 
-/// Triggers of a packet's departure.
+/// Triggers of sending a packet.
 pub(crate) const SEND_TRIGGERS: &[&str] =
     &["retransmit_reordered", "retransmit_timeout", "pto_probe", "retransmit_crypto", "cc_bandwidth_probe"];
 

@@ -1,11 +1,11 @@
-//! The rules, each with what is wrong and what to do about it.
+//! The rules, each with its fault and the remedy.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 use windlass_qlog::Profile;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -45,13 +45,13 @@ macro_rules! rules {
                 match self { $(Rule::$variant => $id,)+ }
             }
 
-            /// What the rule finds, one sentence.
+            /// The fault that the rule finds, one sentence.
             #[must_use]
             pub const fn about(self) -> &'static str {
                 match self { $(Rule::$variant => $about,)+ }
             }
 
-            /// How to mend what it finds, one sentence.
+            /// The remedy, one sentence.
             #[must_use]
             pub const fn fix(self) -> &'static str {
                 match self { $(Rule::$variant => $fix,)+ }
@@ -85,10 +85,10 @@ rules! {
     QlogFormat "qlog-format" [None, Some(Error)] "qlog_format is not that of the file's form", "set qlog_format to \"JSON-SEQ\" (\"JSON\" for plain JSON, \"NDJSON\" for a record a line)";
     HeaderLate "header-late" [Some(Warning), Some(Error)] "what identifies the file comes late in it", "put the identifying fields first: within 256 bytes, for qvis within 1024";
     TraceMissing "trace-missing" [Some(Error), Some(Error)] "the header has no trace", "add trace to the header (traces in plain JSON)";
-    VantagePoint "vantage-point" [Some(Warning), Some(Warning)] "it is not told where the trace was taken", "set vantage_point.type to client, server or network";
+    VantagePoint "vantage-point" [Some(Warning), Some(Warning)] "the trace has no vantage point", "set vantage_point.type to client, server or network";
     EventSchemas "event-schemas" [Some(Error), None] "event_schemas is missing, empty or no list of texts", "list the schema of every namespace in trace.event_schemas";
     SchemaUri "schema-uri" [Some(Error), None] "an event schema is no absolute URI, or claims to be a finished standard", "use urn:ietf:params:qlog:events:quic-13 and the like, or an absolute URI of your own";
-    ReferenceTime "reference-time" [Some(Error), Some(Warning)] "reference_time does not tell what times count from", "for the IETF form an object: clock_type monotonic and epoch unknown, or clock_type system and an RFC 3339 epoch; for qvis a number";
+    ReferenceTime "reference-time" [Some(Error), Some(Warning)] "reference_time does not say what times count from", "for the IETF form an object: clock_type monotonic and epoch unknown, or clock_type system and an RFC 3339 epoch; for qvis a number";
     TimeFormat "time-format" [Some(Error), Some(Warning)] "time_format is unknown", "relative_to_epoch or relative_to_previous_event; for qvis absolute, relative or delta";
     HeaderLeftover "header-leftover" [Some(Warning), None] "the header has a field of an earlier draft", "leave the field out";
     EventTime "event-time" [Some(Error), Some(Error)] "an event has no time, or it is no number", "give every event a time, a number of milliseconds";
@@ -117,7 +117,7 @@ rules! {
     NoPackets "no-packets" [None, Some(Error)] "no packet is sent; qvis shows an empty graph", "write at least one packet_sent with raw.length";
     NoEvents "no-events" [Some(Warning), Some(Error)] "the trace has no events", "write at least one event";
     FrameType "frame-type" [Some(Warning), Some(Warning)] "a frame has no frame_type, or an unknown one", "use the frame_type of the schema";
-    FrameLength "frame-length" [Some(Error), Some(Warning)] "a data frame does not tell its length", "write raw.length in the frame in the IETF form, length for qvis";
+    FrameLength "frame-length" [Some(Error), Some(Warning)] "a data frame has no length", "write raw.length in the frame in the IETF form, length for qvis";
     FramesEmpty "frames-empty" [None, Some(Error)] "the list of a packet's frames is empty; qvis' packetization view stops at it", "leave frames out, or write those that were in the packet";
     PacketRoom "packet-room" [None, Some(Warning)] "a packet has no room for the data in it; qvis' packetization view loses its frames", "write as raw.length the whole packet: 20 bytes or more beside its frames";
     RequestStreams "request-streams" [None, Some(Warning)] "no data is on a stream that qvis' multiplexing view draws", "take the trace at the end that sends the data, as a server's, with the data on streams a client opened for requests";

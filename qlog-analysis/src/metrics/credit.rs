@@ -8,10 +8,10 @@ use crate::model::{FlowControl, FlowControlKind, Stream, TransportParameters};
 /// Streams whose offsets are remembered; the data of further ones are not counted.
 const STREAMS: usize = 1 << 14;
 
-/// What is known of a stream.
+/// Flow control state of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct StreamCredit {
-    /// Where its data end so far, bytes.
+    /// Largest offset of its data so far, bytes.
     offset: u64,
     /// The largest `MAX_STREAM_DATA`, bytes.
     limit: Option<u64>,
@@ -25,7 +25,7 @@ pub(super) struct Credit {
     connection: Option<u64>,
     used: u64,
     initial: TransportParameters,
-    /// Whether the sender is the client; `None` if it is not told.
+    /// Whether the sender is the client; `None` if the trace does not say.
     sender_is_client: Option<bool>,
     streams: HashMap<u64, StreamCredit>,
     /// The stream whose data were sent last; `streams` does not have it as it is now.

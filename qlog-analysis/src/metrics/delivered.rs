@@ -56,7 +56,7 @@ impl Delivered {
         }
     }
 
-    /// Adds the data of a frame; how many of its bytes are new.
+    /// Adds the data of a frame. Returns how many of its bytes are new.
     pub(super) fn add(&mut self, frame: &Stream) -> u64 {
         if frame.length == 0 {
             return 0;
@@ -91,7 +91,7 @@ impl Pieces {
         }
     }
 
-    /// Adds what is from `from` to `to`; how much of it is new. If the room is `full`, a new
+    /// Adds the bytes from `from` to `to`. Returns how many are new. If the room is `full`, a new
     /// piece closes the lowest gap.
     fn add(&mut self, from: u64, to: u64, full: bool) -> u64 {
         match self {

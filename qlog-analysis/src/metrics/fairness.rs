@@ -1,4 +1,4 @@
-//! How several connections share what they share.
+//! Fairness: shares of several connections.
 
 use serde::Serialize;
 

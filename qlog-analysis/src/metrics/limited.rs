@@ -49,13 +49,13 @@ pub struct LimitedTimes {
 /// Packets closer together than this left in one burst, ns.
 const TOGETHER: i64 = 50_000;
 
-/// A pacer's gap is taken for one up to so many times its length by the rate told: timers are coarse.
+/// A gap counts as the pacer's up to so many times its length at the logged rate: timers are coarse.
 const COARSE: f64 = 2.0;
 
-/// What the sender could do since the latest event.
+/// Condition of the sender since the latest event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Condition {
-    /// The trace does not tell.
+    /// The trace lacks what decides it.
     #[default]
     Unknown,
     /// It has credit and room in its window.
@@ -66,12 +66,12 @@ pub(super) enum Condition {
     Blocked,
 }
 
-/// What the gap to the next packet is judged by.
+/// Data by which the gap to the next packet is judged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
-    /// Told pacing rate, bit/s.
+    /// Logged pacing rate, bit/s.
     pub(super) rate: Option<f64>,
-    /// Smoothed RTT, ns, and congestion window, bytes: a pacer that tells no rate keeps to a
+    /// Smoothed RTT, ns, and congestion window, bytes: a pacer without a logged rate keeps to a
     /// window a round trip or more (`RFC 9002 §7.7`).
     pub(super) window: Option<(f64, f64)>,
     /// Whether the trace says that the sender has too little to send.
@@ -89,14 +89,14 @@ impl Pace {
     }
 }
 
-/// Since when, ns, and what limits; `None` if the trace does not tell.
+/// Since when, ns, and what limits; `None` if the trace lacks what decides it.
 pub(crate) type Change = (i64, Option<LimitedBy>);
 
 /// Adds up what a sender was limited by.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limited {
     condition: Condition,
-    /// Since when the condition holds, ns.
+    /// Time since which the condition holds, ns.
     since: i64,
     /// When the latest packet that asks for an ACK left, and bytes that left with it.
     burst: (i64, f64),

@@ -1,4 +1,4 @@
-//! What is measured of a connection.
+//! Measures of a connection.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,11 @@ use serde::Serialize;
 use super::limited::LimitedTimes;
 use super::statistics::Quantiles;
 
-/// Where the number of losses is from.
+/// Source of the number of losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LossSource {
-    /// The trace tells which packets, or how many, were declared lost.
-    #[serde(rename = "told")]
+    /// The trace has the packets declared lost, or their number.
     Logged,
     /// By the thresholds of `RFC 9002 §6.1`, from packets sent and acknowledged.
     Inferred,
@@ -23,7 +22,7 @@ impl LossSource {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            LossSource::Logged => "told",
+            LossSource::Logged => "logged",
             LossSource::Inferred => "inferred",
         }
     }
@@ -40,24 +39,24 @@ pub struct Level {
     pub max: f64,
 }
 
-/// Measures of one connection. `None` where the trace does not tell what is needed.
+/// Measures of one connection. `None` where the trace lacks what is needed.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Measures {
     /// The congestion controller, where the trace names it.
     pub controller: Option<String>,
-    /// Where the other end is, as the trace tells it first.
+    /// The first address of the other end in the trace.
     pub peer: Option<String>,
     /// Number of events, those of unknown kinds included.
     pub events: u64,
     /// From the first event to the last, s.
     pub duration: f64,
-    /// Number of packets sent; `None` if the trace tells of none.
+    /// Number of packets sent; `None` if the trace has none.
     pub packets_sent: Option<u64>,
-    /// Packets received; `None` if the trace tells of none.
+    /// Packets received; `None` if the trace has none.
     pub packets_received: Option<u64>,
-    /// Bytes of packets sent, where their sizes are told.
+    /// Bytes of packets sent, where their sizes are logged.
     pub bytes_sent: Option<u64>,
-    /// Bytes of packets received, where their sizes are told.
+    /// Bytes of packets received, where their sizes are logged.
     pub bytes_received: Option<u64>,
     /// Bytes sent per time from the first packet to the last, Mbit/s.
     pub throughput: Option<f64>,
@@ -69,9 +68,9 @@ pub struct Measures {
     pub burst_mean: Option<f64>,
     /// The most packets that left together.
     pub burst_max: Option<u64>,
-    /// Packets declared lost, as told or inferred.
+    /// Packets declared lost, logged or inferred.
     pub packets_lost: Option<u64>,
-    /// Whether losses are told or inferred.
+    /// Source of `packets_lost`; `None` with it.
     pub losses: Option<LossSource>,
     /// Of them, those that were acknowledged after all.
     pub packets_spurious: Option<u64>,
@@ -79,9 +78,9 @@ pub struct Measures {
     pub loss: Option<f64>,
     /// Packets declared lost but acknowledged per packets declared lost, percent.
     pub spurious: Option<f64>,
-    /// CE marks that the peer reported; `None` if no ECN counts are told.
+    /// CE marks that the peer reported; `None` if no ECN counts are logged.
     pub marks: Option<u64>,
-    /// Probe timeouts that fired; `None` if the trace does not tell.
+    /// Probe timeouts that fired; `None` if none can be seen in the trace.
     pub timeouts: Option<u64>,
     /// RTT samples, ms; `None` if the trace logs none.
     pub rtt: Option<Quantiles>,
@@ -96,13 +95,13 @@ pub struct Measures {
     pub reductions: Option<u64>,
     /// The last slow start threshold, bytes.
     pub ssthresh: Option<f64>,
-    /// Bytes in flight; `None` if the trace does not tell.
+    /// Bytes in flight; `None` if neither logged nor to be counted.
     pub in_flight: Option<Level>,
     /// Pacing rate, Mbit/s; `None` if the trace logs none.
     pub pacing_rate: Option<Level>,
     /// Time in each congestion state, s.
     pub states: BTreeMap<String, f64>,
-    /// How long a recovery period lasted in the mean, s.
+    /// Mean duration of a recovery period, s.
     pub recovery_time: Option<f64>,
     /// How long it took in the mean until the window was again what it was before a
     /// reduction, s.
@@ -113,7 +112,7 @@ pub struct Measures {
     pub app_limited: Option<f64>,
     /// What kept the sender from sending; `None` if the window or the bytes in flight are not known.
     pub limited: Option<LimitedTimes>,
-    /// Frames that say that a limit of flow control is met, of both ends; `None` if frames are not told.
+    /// `DATA_BLOCKED`, `STREAM_DATA_BLOCKED` and kin of both ends; `None` if frames are not logged.
     pub blocked: Option<u64>,
 }
 
@@ -121,7 +120,7 @@ pub struct Measures {
 type Get = fn(&Measures) -> Option<f64>;
 
 impl Measures {
-    /// What a user should know, in a sentence.
+    /// A doubt about the measures, a sentence for the user.
     #[must_use]
     pub fn doubt(&self) -> Option<String> {
         let (shown, logged) = self.rtt.zip(self.rtt_logged)?;
@@ -197,7 +196,7 @@ impl Measures {
     /// The states that have a column.
     const STATES: [&str; 3] = ["slow_start", "congestion_avoidance", "recovery"];
 
-    /// Time in a congestion state, where the trace tells states at all; s.
+    /// Time in a congestion state, s; `None` if states are not logged.
     fn state(&self, name: &str) -> Option<f64> {
         (!self.states.is_empty()).then(|| self.states.get(name).copied().unwrap_or(0.0))
     }

@@ -28,7 +28,7 @@ const ALTOGETHER: usize = 1 << 19;
 /// Connections whose rates and quantiles are as fine as those of one alone.
 const FINE: usize = 64;
 
-/// Congestion states that are told apart; further ones are [`OTHER_STATE`].
+/// Congestion states with a name of their own; further ones are [`OTHER_STATE`].
 pub(crate) const STATES: usize = 64;
 /// What congestion states beyond [`STATES`] are called.
 pub(crate) const OTHER_STATE: &str = "other";
@@ -58,7 +58,7 @@ pub struct Meter {
     only: Option<u32>,
     /// A meter for each path, once there are several.
     of_paths: Vec<Meter>,
-    /// The latest window and bytes in flight of each path in use, as told.
+    /// The latest window and bytes in flight logged for each path in use.
     in_use: Vec<(u32, Option<u64>, Option<u64>)>,
     /// Data frames of packets in flight, and the number of the first.
     streams: VecDeque<Stream>,
@@ -75,7 +75,7 @@ pub struct Meter {
     goodput: u64,
     received_goodput: u64,
     rates: Option<Rates>,
-    /// Counts of packets and of what the trace tells at all.
+    /// Counts of packets and of what the trace logs at all.
     sent: u64,
     received_packets: u64,
     coverage: Coverage,
@@ -86,7 +86,7 @@ pub struct Meter {
     spurious: u64,
     /// Packets inferred to be lost, and those of them that arrived.
     inferred: (u64, u64),
-    /// CE marks by the ACKs' counts, and as a recorder tells them.
+    /// CE marks by the ACKs' counts, and by our recorder's events.
     marks: [u64; 2],
     /// The recorder began with marks of no packet: it tells the network's, and ACKs count more.
     own_marks: bool,
@@ -102,7 +102,7 @@ pub struct Meter {
     measured_rtts: MeasuredRtts,
     /// Latest and smoothed sample of those taken from acknowledgements, ns.
     samples: (i64, i64),
-    told_smoothed: Option<i64>,
+    logged_smoothed: Option<i64>,
     ce: BTreeMap<PacketType, u64>,
     logged_rtt: Distribution,
     measured_rtt: Distribution,
@@ -126,7 +126,7 @@ pub struct Meter {
     recoveries: u64,
 }
 
-/// What a trace tells of at all, so far.
+/// Kinds of events seen in the trace so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Coverage {
     losses: bool,
@@ -190,7 +190,7 @@ impl Meter {
             datagram: DATAGRAM,
             measured_rtts: MeasuredRtts::default(),
             samples: (0, 0),
-            told_smoothed: None,
+            logged_smoothed: None,
             ce: BTreeMap::new(),
             logged_rtt: Distribution::new(),
             measured_rtt: Distribution::new(),
@@ -276,7 +276,7 @@ impl Meter {
             EventKind::Controller(name) => {
                 self.measures.controller = Some(batch.name(name).to_owned());
                 if batch.schema_version != SchemaVersion::Netlog {
-                    // Who names the controller is our recorder, which tells losses and marks.
+                    // Only our recorder names the controller; it logs losses and marks.
                     self.on_logged_loss();
                     self.coverage.marks = true;
                 }
@@ -357,7 +357,7 @@ impl Meter {
         }
     }
 
-    /// Window and bytes in flight of all paths in use, after `metrics` of one; `None` for what those do not tell.
+    /// Window and bytes in flight of all paths in use, after `metrics` of one; `None` where `metrics` has none.
     fn of_paths_in_use(&mut self, path: u32, metrics: &Metrics) -> (Option<u64>, Option<u64>) {
         if self.of_paths.is_empty() {
             return (metrics.cwnd, metrics.bytes_in_flight);
@@ -384,12 +384,12 @@ impl Meter {
         self.of_paths.iter().filter_map(|meter| Some((meter.only?, meter)))
     }
 
-    /// Congestion window and bytes in flight of all paths in use, as told; `None` where they are not.
+    /// Congestion window and bytes in flight logged for all paths in use; `None` where they are not logged.
     pub(crate) fn in_use(&self) -> [Option<u64>; 2] {
         [&self.cwnd, &self.logged_in_flight].map(|level| level.last().map(|bytes| bytes as u64))
     }
 
-    /// What the trace as a whole says.
+    /// Applies the header of the trace.
     fn begin(&mut self, batch: &Batch) {
         if matches!(batch.vantage, Vantage::Client | Vantage::Server) {
             let client = batch.vantage == Vantage::Client;
@@ -402,7 +402,7 @@ impl Meter {
         }
     }
 
-    /// What was inferred gives way to what is told.
+    /// Logged losses replace inferred ones.
     fn on_logged_loss(&mut self) {
         self.coverage.losses = true;
         self.inferred = (0, 0);
@@ -416,7 +416,7 @@ impl Meter {
         }
     }
 
-    /// What the sender can do from now on.
+    /// Sets the condition of the sender from `now` on.
     fn judge(&mut self, now: i64) {
         // Stacks log the bytes in flight when an ACK changes them; packets that left since are not in it.
         let counted = (self.coverage.acks && self.sizes[0] > 0).then_some(self.in_flight as f64);
@@ -432,7 +432,7 @@ impl Meter {
     }
 
     fn pace(&self) -> Pace {
-        let rtt = self.told_smoothed.or((self.samples.1 > 0).then_some(self.samples.1));
+        let rtt = self.logged_smoothed.or((self.samples.1 > 0).then_some(self.samples.1));
         Pace {
             rate: self.pacing.last().map(|rate| rate * 1e6),
             window: rtt.map(|rtt| rtt as f64).zip(self.cwnd.last()),
@@ -449,7 +449,7 @@ impl Meter {
         if let Some(bytes) = in_flight {
             self.logged_in_flight.set(now, bytes as f64);
         }
-        self.told_smoothed = metrics.smoothed_rtt.filter(|&rtt| rtt > 0).or(self.told_smoothed);
+        self.logged_smoothed = metrics.smoothed_rtt.filter(|&rtt| rtt > 0).or(self.logged_smoothed);
         if let Some(total) = metrics.lost_packets {
             self.on_logged_loss();
             self.total_lost = self.total_lost.max(total);
@@ -488,7 +488,7 @@ impl Meter {
         self.cwnd.set(now, cwnd);
     }
 
-    /// Notes where the other end is, as the batch first tells it of the event's connection.
+    /// Keeps the first address of the other end in the batch for the event's connection.
     fn find_peer(&mut self, batch: &Batch, event: &Event) {
         let of_this = |index: u32| batch.events.get(index as usize).is_some_and(|other| other.group == event.group);
         let peer = batch.peers.iter().take(PEERS).find(|peer| of_this(peer.event));

@@ -5,7 +5,7 @@
 
 use crate::model::{Batch, Event, EventKind, PacketType};
 
-/// Paths of one connection that are told apart.
+/// Most paths of one connection.
 pub(crate) const PATHS: usize = 32;
 
 /// Paths after a migration that the trace does not number are called this and more.
@@ -24,8 +24,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Takes note of an event. The path it belongs to; `None` where it belongs to
-    /// the connection as a whole.
+    /// The path an event belongs to; `None` where it belongs to the connection as a whole.
     #[inline]
     pub(crate) fn on_event(&mut self, batch: &Batch, event: &Event) -> Option<u32> {
         let path = match event.kind {
@@ -67,7 +66,7 @@ impl Paths {
         }
     }
 
-    /// A path as it is told apart from others.
+    /// The number of `path`: one of its own after each migration that the trace does not number.
     fn named(&self, path: u32) -> u32 {
         if path == 0 && self.migrations > 0 { MIGRATED.saturating_add(self.migrations) } else { path }
     }
@@ -88,7 +87,7 @@ impl Paths {
     }
 }
 
-/// What a path is called.
+/// Name of a path in tables and figures.
 #[must_use]
 pub fn path_name(path: u32) -> String {
     match path.checked_sub(MIGRATED) {

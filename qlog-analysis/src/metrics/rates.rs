@@ -14,13 +14,13 @@ pub(super) const NEAR: f64 = 0.2;
 /// Bytes per time bin.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rates {
-    /// When the first bin begins, ns of the trace's clock.
+    /// Start of the first bin, ns of the trace's clock.
     pub start: i64,
-    /// How wide each bin is, ns.
+    /// Width of a bin, ns.
     pub width: i64,
     /// The bytes of each bin.
     pub bytes: Vec<u64>,
-    /// How many there are at most.
+    /// Largest number of bins.
     #[serde(skip)]
     most: usize,
 }
@@ -100,7 +100,7 @@ impl Rates {
         (steady < spans.len()).then(|| (steady * per) as f64 * self.width as f64 / 1e9)
     }
 
-    /// When the last bin ends, ns of the trace's clock.
+    /// End of the last bin, ns of the trace's clock.
     #[must_use]
     pub fn end(&self) -> i64 {
         self.start.saturating_add(self.width.saturating_mul(self.bytes.len() as i64))

@@ -1,4 +1,4 @@
-//! The packets of one packet number space, and losses inferred from them where a trace tells none.
+//! The packets of one packet number space, and losses inferred from them where a trace logs none.
 
 use crate::flight::{Flight, PacketStatus, Sent};
 
@@ -8,7 +8,7 @@ const PACKET_THRESHOLD: u64 = 3;
 /// `kGranularity` (`RFC 9002 §6.1.2`), ns.
 const GRANULARITY: i64 = 1_000_000;
 
-/// What the meter keeps of a packet.
+/// The meter's data of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Kept {
     /// Its data frames, a part of the meter's store: first and number.

@@ -12,7 +12,7 @@ const FEW: usize = 512;
 /// Quantiles of a delay, milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Quantiles {
-    /// How many samples there are.
+    /// Number of samples.
     pub samples: u64,
     /// Smallest value.
     pub min: f64,
@@ -172,7 +172,7 @@ fn record(histogram: &mut Histogram<u32>, delay: i64) {
 /// A step function of time.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct TimeWeighted {
-    /// Since when the present value holds, ns, and the value.
+    /// The present value, and the time since which it holds, ns.
     current: Option<(i64, f64)>,
     area: f64,
     weight: f64,

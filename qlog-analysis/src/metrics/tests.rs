@@ -44,7 +44,7 @@ fn as_strs(records: &[String]) -> Vec<&str> {
 }
 
 #[test]
-fn marks_that_acks_and_a_recorder_tell_count_once() {
+fn marks_in_acks_and_recorder_events_count_once() {
     let marked = |packets: u64| format!(r#"{{"time":50,"name":"windlass:marked","data":{{"packets":{packets}}}}}"#);
     let marks = |records: &[String]| one(&as_strs(records)).marks;
     let acks = [sent(0, 0, 0), acked(50, "[[0]]")];
@@ -57,7 +57,7 @@ fn marks_that_acks_and_a_recorder_tell_count_once() {
     assert_eq!(marks(&[marked(0), sent(0, 0, 0), acked(50, "[[0]]"), marked(3)]), Some(3));
 }
 
-/// Sixteen packets, each acknowledged 20 ms later, and an RTT logged with each ACK; on `path` 1, if it is told, as on 0.
+/// Sixteen packets, each acknowledged 20 ms later, and an RTT logged with each ACK.
 fn logged_rtts(rtt_ms: u64) -> Vec<String> {
     let each = |i: u64| {
         [
@@ -190,7 +190,7 @@ fn an_acknowledgement_from_before_its_packet_is_no_sample() {
 }
 
 #[test]
-fn connections_of_one_file_are_told_apart() {
+fn connections_of_one_file_are_separate() {
     let of = |group: &str, time: u64| {
         sent(time, time, 0).replacen("{\"time\"", &format!("{{\"group_id\":\"{group}\",\"time\""), 1)
     };
@@ -243,7 +243,7 @@ fn the_window_comes_back_to_what_it_was() {
     let cwnd = |time, bytes: u64| metrics(time, &format!(r#""congestion_window":{bytes}"#));
     let records = [
         cwnd(0, 20_000),
-        // Two reductions in a row are one way down, and the first tells how far it is back.
+        // Two reductions in a row are one way down; the window before the first is the one to reach again.
         cwnd(100, 10_000),
         cwnd(150, 8000),
         cwnd(300, 19_999),
@@ -282,7 +282,7 @@ fn the_rate_settles() {
 }
 
 #[test]
-fn states_without_a_column_are_told_together() {
+fn states_without_a_column_are_added_up() {
     let state = |time: u64, new: &str| {
         format!(r#"{{"time":{time},"name":"quic:congestion_state_updated","data":{{"new":"{new}"}}}}"#)
     };
@@ -297,7 +297,7 @@ fn states_without_a_column_are_told_together() {
 }
 
 #[test]
-fn the_other_end_is_known_where_a_trace_tells_it() {
+fn the_other_end_is_known_where_a_trace_has_it() {
     let started = r#"{"time":0,"name":"quic:connection_started","data":{"local":{"ip_v4":"10.0.0.1","port_v4":443},"remote":{"ip_v6":"2001:db8::7","port_v6":4433}}}"#;
     assert_eq!(one(&[started]).peer.as_deref(), Some("[2001:db8::7]:4433"));
     let old = |vantage: &str| {

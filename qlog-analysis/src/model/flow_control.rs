@@ -1,4 +1,4 @@
-//! What a trace says of flow control (`RFC 9000 §4`), and the types of frames.
+//! Flow control (`RFC 9000 §4`) and the types of frames in a trace.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ impl FlowControlKind {
         }
     }
 
-    /// Whether the sender says that the limit keeps it from sending.
+    /// Whether it is a `…_BLOCKED` frame: the limit keeps its sender from sending.
     #[must_use]
     pub const fn is_blocked(self) -> bool {
         matches!(
@@ -60,14 +60,14 @@ impl FlowControlKind {
     }
 }
 
-/// A limit that an endpoint grants, or says to be blocked by.
+/// A limit that an endpoint grants, or is blocked by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowControl {
-    /// What the limit is of.
+    /// Kind of the limit.
     pub kind: FlowControlKind,
     /// The stream; `None` for the connection.
     pub stream: Option<u64>,
-    /// Bytes, or streams; `None` if it is not told.
+    /// Bytes, or streams; `None` if it is not logged.
     pub limit: Option<u64>,
 }
 
@@ -136,7 +136,7 @@ impl TransportParameters {
         })
     }
 
-    /// The limits that are told, by name.
+    /// The limits that are logged, by name.
     pub fn limits(&self) -> impl Iterator<Item = (&'static str, u64)> {
         [
             ("initial_max_data", self.max_data),
@@ -209,7 +209,7 @@ impl FrameTypes {
         self.0
     }
 
-    /// True if no frame was told.
+    /// True if no frame is logged.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0

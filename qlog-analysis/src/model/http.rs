@@ -1,4 +1,4 @@
-//! HTTP/3 frames that a trace tells of (`draft-ietf-quic-qlog-h3-events`).
+//! HTTP/3 frames of a trace (`draft-ietf-quic-qlog-h3-events`).
 
 use std::fmt::Write;
 
@@ -33,7 +33,7 @@ pub struct HttpFrame {
     pub kind: HttpFrameKind,
     /// The stream it is on.
     pub stream: u64,
-    /// Bytes of its payload; `None` if the event does not say.
+    /// Bytes of its payload; `None` if not logged.
     pub length: Option<u64>,
     /// Its header fields, a part of [`Batch::fields`]: first and number.
     pub fields: (u32, u32),

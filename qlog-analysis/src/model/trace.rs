@@ -1,6 +1,6 @@
-//! What a file says of a trace as a whole.
+//! The header of a trace.
 
-/// How a file is put together.
+/// Framing of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Framing {
     /// One JSON document that contains its traces.
@@ -57,7 +57,7 @@ impl SchemaVersion {
     }
 }
 
-/// Where a trace was taken.
+/// Vantage point of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Vantage {
     /// The client.
@@ -66,7 +66,7 @@ pub enum Vantage {
     Server,
     /// A point on the path between them.
     Network,
-    /// The file does not tell.
+    /// Not logged.
     #[default]
     Unknown,
 }
@@ -91,7 +91,7 @@ pub struct Recorded<'a> {
     pub stack: Option<&'a str>,
     /// The scenario it was part of.
     pub scenario: Option<&'a str>,
-    /// Address of the peer; `None` if the trace does not say.
+    /// Address of the peer; `None` if not logged.
     pub peer: Option<&'a str>,
 }
 
@@ -105,53 +105,53 @@ impl Units {
     }
 }
 
-/// What is said of a trace as a whole.
+/// The header of a trace, and findings about all of it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trace {
     /// Its place in the file, from 0.
     pub index: u32,
-    /// How the file is put together.
+    /// Framing of the file.
     pub framing: Framing,
-    /// Which generation of names it uses.
+    /// Schema version of its names.
     pub schema_version: SchemaVersion,
     /// The version or schema the file claims.
     pub version: String,
     /// Title from the header; empty if it has none.
     pub title: String,
-    /// What it is, in a sentence.
+    /// Description, a sentence; empty if it has none.
     pub description: String,
     /// The vantage point, as the header names it.
     pub vantage: Vantage,
     /// Of a trace taken in the network: whose packets count as sent.
     pub flow: Vantage,
-    /// The name of what logged.
+    /// Name of the program that logged; empty if unknown.
     pub implementation: String,
     /// The connection, where the header names it.
     pub group: String,
     /// The congestion controller, where the trace names it early.
     pub controller: String,
-    /// The version of QUIC, as the first event that tells it writes it.
+    /// The version of QUIC, as first logged.
     pub quic_version: String,
-    /// What values are in, where the events show that it is not what it should be.
+    /// Units of values, where the events show others than the schema's.
     pub units: Units,
-    /// What is wrong with its clock; known when all of it was read.
+    /// Faults of its clock; known when all of it was read.
     pub clock: ClockFaults,
     /// Losses of a trace with several paths whose path nothing shows; they count as those of path 0.
     pub pathless_losses: u64,
 }
 
-/// What is wrong with the clock of a trace's events, as they stand in the file.
+/// Faults of the clock of a trace's events, in the order of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ClockFaults {
     /// Number of events.
     pub events: u64,
-    /// How often the clock was set back, by a second or more; times are bridged.
+    /// Number of times the clock was set back, by a second or more; times are bridged.
     pub steps: u32,
     /// The largest such step, ns.
     pub largest: i64,
     /// Events that are earlier than one before, by less.
     pub late: u64,
-    /// By how much at most, ns.
+    /// The largest of these lags, ns.
     pub furthest: i64,
     /// The longest wait between two events, ns, if it is so long that the clock may have been set forward; else 0.
     pub wait: i64,
@@ -171,7 +171,7 @@ impl ClockFaults {
         }
     }
 
-    /// What a user should know, a sentence each. Disorder below a millisecond is not worth telling while it is
+    /// Doubts for the user, a sentence each. Disorder below a millisecond is left out while it is
     /// rare, as threads that write a trace together cause it.
     pub fn doubts(&self) -> impl Iterator<Item = String> + use<> {
         let ClockFaults { events, steps, largest, late, furthest, wait } = *self;
@@ -196,7 +196,7 @@ impl ClockFaults {
 }
 
 /// Units that the events of a trace show, where they are not those of the schema; `None`
-/// where there is nothing to say.
+/// where they are the schema's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Units {
     /// Of RTTs and delays: `s` or `us`.
@@ -210,8 +210,8 @@ pub struct Units {
 }
 
 impl Trace {
-    /// What our recorders told in the title, `STACK to PEER by CONTROLLER` in production,
-    /// and in the description, `CONTROLLER on SCENARIO, seed N` in the harness.
+    /// Parts of our recorders' title, `STACK to PEER by CONTROLLER` in production,
+    /// and description, `CONTROLLER on SCENARIO, seed N` in the harness.
     #[must_use]
     pub fn recorded(&self) -> Recorded<'_> {
         let mut recorded = Recorded { stack: Some(self.implementation.as_str()), ..Recorded::default() };

@@ -28,7 +28,7 @@ pub(super) fn read(
     options: &Options,
     batch: &mut Batch,
 ) -> Result<(), Malformed> {
-    let mut elements = Elements { path: packet::UNTOLD, ..Elements::default() };
+    let mut elements = Elements { path: packet::NOT_LOGGED, ..Elements::default() };
     let mut index = 0;
     cursor.array(|value| {
         let role = encoding.fields.get(index).copied().unwrap_or(Role::Other);
@@ -66,7 +66,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Events from before the drafts: a frame or a metric each, told with what caused it.
+/// Events from before the drafts: a frame or a metric each, with its trigger.
 fn ancient(
     elements: &Elements<'_>,
     data: &mut Cursor<'_>,
@@ -103,25 +103,25 @@ fn ancient(
     }
 }
 
-/// The limit that a frame tells of.
+/// The limit in a frame.
 fn limit(data: &mut Cursor<'_>) -> Result<FlowControl, Malformed> {
-    let mut told = FlowControl { kind: FlowControlKind::MaxData, stream: None, limit: None };
+    let mut found = FlowControl { kind: FlowControlKind::MaxData, stream: None, limit: None };
     data.object(|key, value| {
         match key {
-            b"max_data" => told.limit = value.whole()?,
+            b"max_data" => found.limit = value.whole()?,
             b"max_stream_data" => {
-                told.kind = FlowControlKind::MaxStreamData;
-                told.limit = value.whole()?;
+                found.kind = FlowControlKind::MaxStreamData;
+                found.limit = value.whole()?;
             }
-            b"stream_id" => told.stream = value.whole()?,
+            b"stream_id" => found.stream = value.whole()?,
             _ => value.skip()?,
         }
         Ok(())
     })?;
-    Ok(told)
+    Ok(found)
 }
 
-/// The packet that a frame tells of.
+/// The packet of a frame.
 fn frame(data: &mut Cursor<'_>, encoding: &Encoding, batch: &mut Batch) -> Result<Packet, Malformed> {
     let mut packet = Packet { kind: PacketType::OneRtt, ..Packet::default() };
     let mut stream = Stream { id: 0, offset: 0, length: 0, fin: false };

@@ -5,22 +5,22 @@ use super::encoding::Encoding;
 use super::event;
 use crate::model::{Batch, Framing};
 
-/// How many bytes of records are read at once.
+/// Bytes of records read at once.
 pub(crate) const BLOCK: usize = 1 << 20;
 
 /// A record longer than this is no record of ours; bytes.
 pub(crate) const LONGEST: usize = 1 << 24;
 
-/// What a header says beyond so much is not looked at, bytes; and so much of its texts.
+/// Largest header, and largest text of one, bytes; the rest is skipped.
 pub(crate) const HEADER: usize = 1 << 22;
 
-/// What a file is cut into.
+/// A piece of a file.
 pub(crate) enum Piece {
-    /// How the file is put together, before anything else.
+    /// Framing of the file; the first piece.
     Framing(Framing),
     /// A part of the header of a trace: a JSON object. Later parts add to earlier ones.
     Header {
-        /// Of which trace; `None` for all.
+        /// Index of the trace; `None` for all.
         trace: Option<u32>,
         /// Text of the object.
         text: Vec<u8>,
@@ -38,7 +38,7 @@ pub(crate) struct Block {
     /// The number of the first record, from 1.
     pub(crate) first: u64,
     pub(crate) text: Vec<u8>,
-    /// Where each record begins and ends in `text`.
+    /// Start and end of each record in `text`.
     pub(crate) bounds: Vec<(u32, u32)>,
 }
 

@@ -5,8 +5,8 @@ use crate::model::ClockFaults;
 /// A step back by so much is one of the clock, ns; events of several threads are in disorder by less.
 const STEP: i64 = 1_000_000_000;
 
-/// A wait of so long between two events is told: the clock may have been set forward. Idle connections end sooner
-/// (`RFC 9000 §10.1`; stacks offer seconds to a few minutes), ns.
+/// So long without an event raises a doubt, ns: the clock may have been set forward. Idle connections end sooner
+/// (`RFC 9000 §10.1`; stacks offer seconds to a few minutes).
 const WAIT: i64 = 600_000_000_000;
 
 /// After so many events a step back is one of the clock, and not that of a few late events.
@@ -17,7 +17,7 @@ const LATE_EVENTS: u32 = 64;
 pub(crate) struct Clock {
     /// The latest time so far, bridged, ns.
     latest: Option<i64>,
-    /// What is added to times, ns.
+    /// Added to written times, ns.
     offset: i64,
     /// The longest wait between two events, ns.
     longest: i64,
@@ -87,7 +87,7 @@ impl Clock {
         time
     }
 
-    /// What was wrong with it so far.
+    /// Faults so far.
     pub(crate) fn faults(&self) -> ClockFaults {
         self.faults
     }

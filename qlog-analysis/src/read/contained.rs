@@ -15,11 +15,11 @@ use crate::model::Framing;
 
 type Emit<'a> = dyn FnMut(Piece) -> Result<(), ReadError> + 'a;
 
-/// What a file that begins with an object turned out to be.
+/// Kind of a file that begins with an object.
 pub(super) enum Start {
     /// A document, which was read to its end.
     Document {
-        /// What is wrong with it as JSON.
+        /// Error in its JSON.
         damage: Option<String>,
     },
     /// The first of many records, which is the header.
@@ -101,7 +101,7 @@ struct Document<'a, 'e, R> {
     junk: u64,
 }
 
-/// What comes after a value of an object or array.
+/// What follows a value of an object or array: a comma or its end.
 enum After {
     More,
     End,

@@ -1,11 +1,11 @@
-//! How a trace writes its events, and what its header says, in any schema version.
+//! Encoding of a trace's events and header, in any schema version.
 
 use serde_json::{Map, Value};
 
 use crate::json::Decimal;
 use crate::model::{SchemaVersion, Trace, Vantage};
 
-/// What an element of an array event is.
+/// Meaning of an element of an array event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Time,
@@ -33,7 +33,7 @@ impl Role {
     }
 }
 
-/// How a trace writes its events.
+/// Encoding of a trace's events.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Encoding {
     /// Decimal places from the unit of times to nanoseconds.
@@ -46,13 +46,13 @@ pub(crate) struct Encoding {
     pub(crate) rtt_places: i32,
     /// Whether a time counts from the event before.
     pub(crate) delta: bool,
-    /// What the elements of array events are.
+    /// Meaning of each element of array events.
     pub(crate) fields: Vec<Role>,
     /// Whether the trace was taken at the end that accepted the connection.
     pub(crate) accepts: bool,
     /// Whether events are of the form before the drafts.
     pub(crate) pre_draft: bool,
-    /// What pacing rates are multiplied by to be bit/s.
+    /// Factor from logged pacing rates to bit/s.
     pub(crate) pacing_factor: u64,
 }
 
@@ -99,7 +99,7 @@ pub(super) fn is_qlog(fields: &Map<String, Value>) -> bool {
     MARKS.iter().any(|mark| fields.contains_key(*mark))
 }
 
-/// Takes over what `fields`, an object of the header, says.
+/// Applies `fields`, an object of the header.
 pub(super) fn apply(fields: &Map<String, Value>, trace: &mut Trace, encoding: &mut Encoding) {
     let text = |key: &str| fields.get(key).and_then(text_of);
     if let Some(schema) = text("file_schema") {

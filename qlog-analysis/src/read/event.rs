@@ -25,11 +25,11 @@ pub(super) enum Kind {
     HttpCreated,
     HttpParsed,
     Migration,
-    /// Tells the version of QUIC.
+    /// Has the version of QUIC.
     Version,
     Mtu,
     Moved,
-    /// Tells where the other end is.
+    /// Has the address of the other end.
     Peer,
     /// `windlass:started`; the next four are of that namespace too.
     Started,
@@ -96,7 +96,7 @@ fn object(cursor: &mut Cursor<'_>, encoding: &Encoding, options: &Options, batch
     let mut name: Option<&[u8]> = None;
     let mut category: Option<&[u8]> = None;
     let mut group = Name::default();
-    let mut path = packet::UNTOLD;
+    let mut path = packet::NOT_LOGGED;
     let mut late: Option<&[u8]> = None;
     let mut kind = None;
     cursor.object(|key, value| {
@@ -154,7 +154,7 @@ fn path_of(value: &mut Cursor<'_>) -> Result<u32, Malformed> {
     Ok(number.unwrap_or_else(|_| name.bytes().fold(0x811c_9dc5, hash) >> 3 | 1 << 28))
 }
 
-/// Adds an event whose tables were filled. What its data say of the path goes before `path`, which may be the name of
+/// Adds an event whose tables were filled. The path in its data takes precedence over `path`, which may be the name of
 /// addresses (`tuple`).
 pub(super) fn push(time: i64, group: Name, kind: EventKind, path: u32, batch: &mut Batch) {
     let of = match kind {
@@ -167,9 +167,9 @@ pub(super) fn push(time: i64, group: Name, kind: EventKind, path: u32, batch: &m
         _ => None,
     };
     if let Some(of) = of {
-        if *of == packet::UNTOLD {
-            *of = if path == packet::UNTOLD { 0 } else { path };
-            if path == packet::UNTOLD && matches!(kind, EventKind::PacketLost(_)) {
+        if *of == packet::NOT_LOGGED {
+            *of = if path == packet::NOT_LOGGED { 0 } else { path };
+            if path == packet::NOT_LOGGED && matches!(kind, EventKind::PacketLost(_)) {
                 batch.pathless.push(batch.events.len() as u32);
             }
         }
@@ -266,7 +266,7 @@ fn number(value: &mut Cursor<'_>, keys: &[&[u8]]) -> Result<u32, Malformed> {
     Ok(found.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX)))
 }
 
-/// An address as far as it was told.
+/// The parts of an address, as far as logged.
 #[derive(Default)]
 struct Address {
     host: Option<String>,

@@ -19,7 +19,7 @@ pub struct Search {
 
 impl Search {
     /// Adds a file, or the traces in a directory and those below it, but for hidden directories, in order of their
-    /// names. Whether there is any, be it met before.
+    /// names. Returns whether there is any, be it added before.
     ///
     /// # Errors
     /// If `path` is not there, cannot be read, or is neither file nor directory. What cannot be read
@@ -95,7 +95,7 @@ impl Search {
     }
 }
 
-/// What makes two paths one file.
+/// Equal for two paths to one file.
 #[derive(PartialEq, Eq, Hash, Debug)]
 enum Identity {
     #[cfg(unix)]
@@ -133,7 +133,7 @@ pub fn is_stream(path: &Path) -> bool {
     path == Path::new("-") || given.iter().any(|given| path.starts_with(given))
 }
 
-/// The error of what is no regular file: nobody knows whether reading it ever ends.
+/// Refuses what is no regular file: reading it may never end.
 fn regular(kind: FileType) -> io::Result<()> {
     #[cfg(unix)]
     let what = {

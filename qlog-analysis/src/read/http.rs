@@ -47,7 +47,7 @@ fn kind_of(word: &[u8]) -> Option<HttpFrameKind> {
     }
 }
 
-/// What `raw` says of the payload.
+/// The payload in `raw`.
 fn raw_length(value: &mut Cursor<'_>) -> Result<Option<u64>, Malformed> {
     let (mut payload, mut whole) = (None, None);
     value.object(|key, value| {

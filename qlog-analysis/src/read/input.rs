@@ -1,4 +1,4 @@
-//! What a stream is compressed with, and how far it may grow.
+//! Decompression of streams, with limits on their growth.
 
 #[cfg(any(feature = "zstd", feature = "ruzstd"))]
 use std::io::BufReader;
@@ -114,7 +114,7 @@ enum Stream<R: Read> {
     Zstd(Box<Zstd<R>>),
 }
 
-/// A stream, decompressed as its first bytes tell: gzip, also several members in a row,
+/// A stream, decompressed by its first bytes: gzip, also several members in a row,
 /// Zstandard, or neither. Reading fails with [`TooLarge`] where a compressed one grows too far.
 pub struct Input<R: Read> {
     stream: Stream<R>,
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_too_far_is_refused_and_told() {
+    fn what_grows_too_far_is_refused() {
         let small = Limits { max_bytes: 1 << 20, ..Limits::default() };
         for (what, bomb) in bombs(80) {
             match read(&bomb, Limits::default()) {

@@ -1,8 +1,8 @@
 //! Chromium's network log: the packets of its QUIC sessions, put together again.
 //!
-//! Chromium tells a packet in pieces: first the frames it sends, then the packet they went
+//! Chromium logs a packet in pieces: first the frames it sends, then the packet they went
 //! into; first a packet received, then its header, then its frames. Times are milliseconds,
-//! but those of departures and losses microseconds. Packet numbers are unique over all
+//! but those of packets sent and lost microseconds. Packet numbers are unique over all
 //! spaces. What the constants of a file do not name is counted, and a file that breaks off
 //! gives what came before.
 
@@ -24,7 +24,7 @@ use session::Session;
 /// Sessions that are followed at a time. Beyond, the one with the lowest number is over.
 const SESSIONS: usize = 1024;
 
-/// The events that tell of packets.
+/// The events about packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Session,
@@ -44,16 +44,16 @@ enum Kind {
     Parameters(bool),
     /// An HTTP/3 frame; whether it was sent.
     Http(HttpFrameKind, bool),
-    /// A frame that asks for an acknowledgement and tells nothing we keep.
+    /// A frame that asks for an acknowledgement and holds nothing we keep.
     OtherSent,
     OtherReceived,
-    /// It ends the session: what follows is counted by nobody.
+    /// Ends the session: what follows is not counted.
     Closing,
     /// Something of a session without a packet of its own.
     Quiet,
 }
 
-/// What a limit is of.
+/// Kind of a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Limit {
     Data,
@@ -110,7 +110,7 @@ pub(crate) struct Netlog {
     session_type: Option<u64>,
     sessions: BTreeMap<u64, Session>,
     last: i64,
-    /// What Chromium itself counted of the sessions that were open at the end, if it tells.
+    /// Chromium's own counts of the sessions open at the end, if logged.
     polled: Vec<Value>,
     checks: Vec<Check>,
 }
@@ -122,7 +122,7 @@ pub struct Check {
     pub connection: String,
     /// Name of the counter.
     pub counter: &'static str,
-    /// How many of them there are among the events; `None` if they tell of no such connection.
+    /// Count among the events; `None` if they have no such connection.
     pub counted: Option<u64>,
     /// Chromium's own count.
     pub reported: u64,
@@ -160,7 +160,7 @@ impl Netlog {
 
     /// Takes what stands under `polledData`: state of the browser when the log ended. In it,
     /// `quicInfo.sessions` are the QUIC sessions that were open then. A browser with several
-    /// profiles or none (`--headless`) tells a list of states.
+    /// profiles or none (`--headless`) writes a list of states.
     pub(crate) fn polled(&mut self, data: &Value) {
         if let Value::Array(states) = data {
             states.iter().filter(|state| state.is_object()).for_each(|state| self.polled(state));

@@ -5,8 +5,8 @@ use super::encoding::Encoding;
 use crate::json::{Cursor, Malformed};
 use crate::model::{Batch, EventKind, FlowControl, FlowControlKind, Packet, PacketType, PathAck, Stream};
 
-/// The path of what does not say which it is on, until its event does ([`super::event::push`]).
-pub(super) const UNTOLD: u32 = u32::MAX;
+/// Stands for a path that is not logged, until the event's is known ([`super::event::push`]).
+pub(super) const NOT_LOGGED: u32 = u32::MAX;
 
 /// Reads the data of a packet event; its place in the table.
 pub(super) fn read(
@@ -20,7 +20,7 @@ pub(super) fn read(
     Ok(batch.packets.len() as u32 - 1)
 }
 
-/// Reads a packet that was lost. mvfst tells several with one event, without their numbers.
+/// Reads a packet that was lost. mvfst logs several in one event, without their numbers.
 pub(super) fn lost(
     value: &mut Cursor<'_>,
     encoding: &Encoding,
@@ -38,7 +38,7 @@ pub(super) fn lost(
 /// Reads numbers of packets that were acknowledged; their place in the table.
 pub(super) fn acked(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<u32, Malformed> {
     let first = batch.ranges.len();
-    let mut packet = Packet { acks: true, path: UNTOLD, ..Packet::default() };
+    let mut packet = Packet { acks: true, path: NOT_LOGGED, ..Packet::default() };
     value.object(|key, value| {
         match key {
             b"packet_number_space" => kind(value, &mut packet)?,
@@ -55,17 +55,17 @@ pub(super) fn acked(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<u32, Ma
 
 /// A path's number.
 pub(super) fn path(value: &mut Cursor<'_>) -> Result<u32, Malformed> {
-    Ok(value.whole()?.map_or(UNTOLD, |path| u32::try_from(path).unwrap_or(UNTOLD).min(UNTOLD - 1)))
+    Ok(value.whole()?.map_or(NOT_LOGGED, |path| u32::try_from(path).unwrap_or(NOT_LOGGED).min(NOT_LOGGED - 1)))
 }
 
-/// Reads what is said of a packet, and how many packets it is said of where that is told instead.
+/// Reads a packet's fields; also the number of packets where the event is about several.
 fn fields(
     value: &mut Cursor<'_>,
     encoding: &Encoding,
     options: &Options,
     batch: &mut Batch,
 ) -> Result<(Packet, Option<u64>), Malformed> {
-    let mut packet = Packet { kind: PacketType::Unknown, path: UNTOLD, ..Packet::default() };
+    let mut packet = Packet { kind: PacketType::Unknown, path: NOT_LOGGED, ..Packet::default() };
     let mut together = None;
     value.object(|key, value| {
         match key {
@@ -114,9 +114,9 @@ fn header(value: &mut Cursor<'_>, packet: &mut Packet, batch: &mut Batch) -> Res
 pub(super) fn version(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<(), Malformed> {
     if value.peek() == Some(b'"') {
         let text = value.string()?.unwrap_or_default();
-        batch.tell_version(&text);
+        batch.set_version(&text);
     } else if let Some(number) = value.whole()? {
-        batch.tell_version(&format!("{number:08x}"));
+        batch.set_version(&format!("{number:08x}"));
     }
     Ok(())
 }
@@ -155,7 +155,7 @@ fn kind_of(word: &[u8]) -> PacketType {
 /// more than half of that.
 const RANGES: usize = 1 << 15;
 
-/// What is read of a frame before its type is known.
+/// Fields of a frame, read before its type is known.
 #[derive(Default)]
 struct Frame<'a> {
     kind: Option<&'a [u8]>,
@@ -203,7 +203,9 @@ fn frames(
                 let first = batch.path_ranges.len();
                 batch.path_ranges.extend(batch.ranges.drain(frame.ranges.0..));
                 let ranges = (first as u32, (batch.path_ranges.len() - first) as u32);
-                batch.path_acks.push(PathAck { path: frame.path.filter(|&path| path != UNTOLD).unwrap_or(0), ranges });
+                batch
+                    .path_acks
+                    .push(PathAck { path: frame.path.filter(|&path| path != NOT_LOGGED).unwrap_or(0), ranges });
                 return Ok(());
             }
             b"stream" | b"STREAM" => batch.streams.push(Stream {
@@ -232,7 +234,7 @@ fn frames(
     Ok(())
 }
 
-/// Reads frames that an event tells without their packet; of them, limits stay in the batch.
+/// Reads frames logged without their packet; of them, limits stay in the batch.
 pub(super) fn lone_frames(value: &mut Cursor<'_>, encoding: &Encoding, batch: &mut Batch) -> Result<(), Malformed> {
     let (streams, ranges, acks) = (batch.streams.len(), batch.ranges.len(), batch.path_acks.len());
     let mut packet = Packet::default();
@@ -246,7 +248,7 @@ pub(super) fn lone_frames(value: &mut Cursor<'_>, encoding: &Encoding, batch: &m
     Ok(())
 }
 
-/// What a flow control frame is about.
+/// Kind of a flow control frame; `None` for others.
 fn flow_control(kind: &[u8], unidirectional: bool) -> Option<FlowControlKind> {
     let of = |bidi, uni| if unidirectional { uni } else { bidi };
     Some(match kind {

@@ -1,4 +1,4 @@
-//! Recovery metrics, congestion states, and what controllers tell of themselves.
+//! Recovery metrics, congestion states and controllers' state variables.
 
 use super::Options;
 use super::encoding::Encoding;
@@ -14,25 +14,27 @@ pub(super) fn metrics(
     options: &Options,
     batch: &mut Batch,
 ) -> Result<u32, Malformed> {
-    let mut metrics = Metrics { path: packet::UNTOLD, ..Metrics::default() };
-    let told = |number: Option<u64>, field: Unbounded| number.filter(|&number| !field.is_none(number));
+    let mut metrics = Metrics { path: packet::NOT_LOGGED, ..Metrics::default() };
+    let bounded = |number: Option<u64>, field: Unbounded| number.filter(|&number| !field.is_none(number));
     let rtt = |value: &mut Cursor<'_>| {
         value.decimal().map(|rtt| rtt.and_then(|rtt| rtt.scaled(encoding.rtt_places)).filter(|&rtt| rtt >= 0))
     };
     value.object(|key, value| {
         match key {
-            b"congestion_window" | b"cwnd" | b"current_cwnd" => metrics.cwnd = told(value.whole()?, Unbounded::Other),
+            b"congestion_window" | b"cwnd" | b"current_cwnd" => {
+                metrics.cwnd = bounded(value.whole()?, Unbounded::Other)
+            }
             b"bytes_in_flight" => metrics.bytes_in_flight = value.whole()?,
             b"packets_in_flight" => metrics.packets_in_flight = value.whole()?,
             b"ssthresh" => {
-                metrics.ssthresh = told(value.whole()?, Unbounded::Ssthresh);
+                metrics.ssthresh = bounded(value.whole()?, Unbounded::Ssthresh);
             }
             b"min_rtt" => metrics.min_rtt = rtt(value)?,
             b"smoothed_rtt" => metrics.smoothed_rtt = rtt(value)?,
             b"latest_rtt" => metrics.latest_rtt = rtt(value)?,
             b"rtt_variance" | b"rttvar" => metrics.rtt_variance = rtt(value)?,
             b"pacing_rate" => {
-                let rate = told(value.whole()?, Unbounded::Other);
+                let rate = bounded(value.whole()?, Unbounded::Other);
                 metrics.pacing_rate = rate.map(|rate| rate.saturating_mul(encoding.pacing_factor));
             }
             b"pto_count" => metrics.pto_count = value.whole()?.and_then(|count| u32::try_from(count).ok()),
@@ -97,7 +99,7 @@ fn private(key: &[u8], value: &mut Cursor<'_>, options: &Options, batch: &mut Ba
     Ok(())
 }
 
-/// Reads a change of the congestion state. mvfst tells with this event, too, that it is limited by the application;
+/// Reads a change of the congestion state. mvfst also logs with this event that the application limits it;
 /// that is no new state.
 pub(super) fn state(value: &mut Cursor<'_>, name: &[u8], batch: &mut Batch) -> Result<EventKind, Malformed> {
     let mut state = State { new: Name::default(), trigger: None };

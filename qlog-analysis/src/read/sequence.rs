@@ -17,12 +17,12 @@ type Emit<'a> = dyn FnMut(Piece) -> Result<(), ReadError> + 'a;
 pub(crate) struct Window<R> {
     reader: R,
     pub(crate) text: Vec<u8>,
-    /// What before was done with.
+    /// Offset of the first byte of `text` not yet consumed.
     pub(crate) at: usize,
     pub(crate) ended: bool,
     /// Bytes read since the start.
     pub(crate) total: u64,
-    /// Why there is no more, where the stream did not end.
+    /// Error that ended the stream early.
     pub(crate) damage: Option<String>,
 }
 
@@ -78,12 +78,12 @@ impl<R: Read> Window<R> {
     }
 }
 
-/// How a file ended.
+/// End of a file.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Ended {
     /// Bytes read.
     pub(crate) bytes: u64,
-    /// Why it ended before it was complete.
+    /// Reason why the file is incomplete.
     pub(crate) damage: Option<String>,
 }
 
@@ -170,12 +170,12 @@ fn records<R: Read>(
     }
 }
 
-/// What a record that is no event says.
+/// A record that is no event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum HeaderPart {
-    /// What a file begins with.
+    /// The header at the start of a file.
     Whole,
-    /// What a header has as `trace`, as quicX writes it on a line of its own.
+    /// The value of a header's `trace`, as quicX writes it on a line of its own.
     Trace,
 }
 
@@ -197,7 +197,7 @@ fn is_event(record: &[u8]) -> bool {
     KEYS.iter().any(|event| key.starts_with(event))
 }
 
-/// What a record says, if it is no event.
+/// Reads a record that is no event.
 fn header_part(record: &[u8]) -> Option<HeaderPart> {
     #[derive(serde::Deserialize)]
     struct Keys {

@@ -1,4 +1,4 @@
-//! What is known of the traces of a file, and the blocks that wait to be read.
+//! State of a file's traces, and the blocks that wait to be read.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const AHEAD: usize = 4;
 /// Traces that a file may contain.
 const TRACES: u32 = 1 << 16;
 
-/// What a file says of a trace as a whole.
+/// Header of a trace: what holds for all its events.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Header {
     trace: Trace,
@@ -72,7 +72,7 @@ impl TraceState {
         }
     }
 
-    /// Takes over what a part of the header says; whether that changes the meaning of events that were read.
+    /// Applies a part of the header. Returns whether that changes the meaning of events already read.
     fn apply(&mut self, fields: &Map<String, Value>) -> bool {
         let before = self.declared.clone();
         encoding::apply(fields, &mut self.declared.trace, &mut self.declared.encoding);
@@ -138,7 +138,7 @@ pub(crate) struct ReadState {
     pub(crate) options: Options,
     #[cfg(feature = "parallel")]
     pool: Option<ThreadPool>,
-    /// What the file says of all its traces.
+    /// Headers of all the file's traces.
     top: Map<String, Value>,
     /// The first trace that this is about.
     first: usize,
@@ -175,7 +175,7 @@ impl ReadState {
         self.late
     }
 
-    /// What the file says of its traces.
+    /// Headers of the file's traces.
     pub(crate) fn headers(self) -> Headers {
         Headers(Some(Arc::new(self.traces.into_iter().map(|known| known.declared).collect())))
     }
@@ -258,8 +258,8 @@ impl ReadState {
     pub(crate) fn ensure(&mut self, index: u32) -> &mut TraceState {
         while self.traces.len() <= index as usize {
             let at = self.traces.len();
-            let told = self.options.headers.0.as_ref().and_then(|headers| headers.get(at)).cloned();
-            let declared = told.unwrap_or_else(|| {
+            let known = self.options.headers.0.as_ref().and_then(|headers| headers.get(at)).cloned();
+            let declared = known.unwrap_or_else(|| {
                 let mut trace = Trace { index: at as u32, framing: self.framing, ..Trace::default() };
                 let mut encoding = Encoding::default();
                 encoding::apply(&self.top, &mut trace, &mut encoding);

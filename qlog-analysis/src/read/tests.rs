@@ -55,7 +55,7 @@ fn a_header_may_go_on_in_a_second_line() {
 }
 
 #[test]
-fn what_a_packet_tells_is_kept() {
+fn fields_of_a_packet_are_kept() {
     let (_, batches) = all(&sequence(&[SENT]), 1).unwrap();
     let batch = &batches[0];
     let event = batch.events[0];
@@ -223,7 +223,7 @@ fn a_network_log_is_put_together_again() {
         event(100, 2, 13, &sent(3, 100_900)),
         event(140, 4, 13, r#""size":40"#),
         event(140, 5, 13, r#""packet_number":0"#),
-        // Chromium tells of losses before the ACK that showed them.
+        // Chromium logs losses before the ACK that showed them.
         event(141, 7, 13, r#""packet_number":2,"detection_time_us":141300"#),
         event(
             141,

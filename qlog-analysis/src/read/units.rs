@@ -206,7 +206,7 @@ fn correct_rtts(unit: Unit, batch: &mut Batch) {
     batch.packets.iter_mut().for_each(|packet| correct(&mut packet.ack_delay));
 }
 
-/// What is a thousand times too large or small.
+/// Values that are a thousand times too large or small.
 enum Mismatch {
     Rtt(Unit),
     Time(Unit),
@@ -252,8 +252,8 @@ fn thousandfold(batch: &Batch) -> Option<Mismatch> {
                     continue;
                 };
                 let elapsed = event.time.saturating_sub(began);
-                let told = batch.metrics[index as usize].min_rtt.is_some();
-                if told && latest > elapsed.max(BEYOND) && latest / 1000 <= elapsed {
+                let has_min = batch.metrics[index as usize].min_rtt.is_some();
+                if has_min && latest > elapsed.max(BEYOND) && latest / 1000 <= elapsed {
                     beyond += 1;
                 } else {
                     within += 1;
@@ -317,9 +317,9 @@ fn eighth_of_window(batch: &Batch, group: Name) -> bool {
     let mut eighths = 0;
     for event in batch.events.iter().filter(|event| event.group == group) {
         let EventKind::MetricsUpdated(index) = event.kind else { continue };
-        let told = batch.metrics[index as usize];
-        (window, rtt) = (told.cwnd.or(window), told.smoothed_rtt.or(rtt));
-        let (Some(rate), Some(window), Some(rtt)) = (told.pacing_rate, window, rtt) else { continue };
+        let metrics = batch.metrics[index as usize];
+        (window, rtt) = (metrics.cwnd.or(window), metrics.smoothed_rtt.or(rtt));
+        let (Some(rate), Some(window), Some(rtt)) = (metrics.pacing_rate, window, rtt) else { continue };
         if rate == 0 || window == 0 || rtt <= 0 {
             continue;
         }
@@ -337,8 +337,8 @@ fn paced_in_bytes(batch: &Batch) -> bool {
     let Some(first) = batch.metrics.iter().position(|metrics| metrics.pacing_rate.is_some_and(|rate| rate > 0)) else {
         return false;
     };
-    let told = |kind: EventKind| matches!(kind, EventKind::MetricsUpdated(index) if index as usize == first);
-    let Some(at) = batch.events.iter().position(|event| told(event.kind)) else { return false };
+    let is_first = |kind: EventKind| matches!(kind, EventKind::MetricsUpdated(index) if index as usize == first);
+    let Some(at) = batch.events.iter().position(|event| is_first(event.kind)) else { return false };
     let group = batch.events[at].group;
     if eighth_of_window(batch, group) {
         return true;
@@ -353,8 +353,8 @@ fn paced_in_bytes(batch: &Batch) -> bool {
         before = before.max(event.time);
         match event.kind {
             EventKind::MetricsUpdated(index) => {
-                if let Some(told) = batch.metrics[index as usize].pacing_rate {
-                    rate = told as f64;
+                if let Some(logged) = batch.metrics[index as usize].pacing_rate {
+                    rate = logged as f64;
                 }
             }
             EventKind::PacketSent(index) => {

@@ -1,4 +1,4 @@
-//! What a page that draws a connection is told of it: a description, and its points packed.
+//! A connection for the page that draws it: a description, and its points packed.
 
 use serde::{Serialize, Serializer};
 
@@ -10,10 +10,10 @@ use crate::metrics::{LimitedBy, LossSource, Measures};
 const LANES: [Quantity; 5] =
     [Quantity::Lost, Quantity::Marked, Quantity::AppLimited, Quantity::LimitedBy, Quantity::Blocked];
 
-/// What is said of a connection.
+/// Description of a connection.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct About {
-    /// What it is called on the page; empty until it is given a name.
+    /// Its name on the page; empty until it is given one.
     pub name: String,
     /// The file it is from.
     pub file: String,
@@ -28,15 +28,15 @@ pub struct About {
     pub path: Option<u32>,
     /// The congestion controller, where the trace names it.
     pub controller: Option<String>,
-    /// What logged it; empty if the trace does not say.
+    /// Name of the program that logged it; empty if unknown.
     pub implementation: String,
-    /// Where it was taken, as qlog spells it.
+    /// Vantage point, as qlog spells it.
     pub vantage: &'static str,
     /// The version of QUIC, as the trace writes it; empty if it does not.
     pub quic_version: String,
-    /// When it begins on a clock that other connections share, s.
+    /// Its start on a clock that other connections share, s.
     pub later_s: f64,
-    /// By how much its clock is ahead of that of the other end, s, where that is there.
+    /// Lead of its clock over the other end's, s; `None` without the other end's trace.
     pub ahead_s: Option<f64>,
     /// From the first event to the last, s.
     pub duration_s: f64,
@@ -44,13 +44,13 @@ pub struct About {
     pub states: Vec<String>,
     /// Its lines, in the order of their points.
     pub lines: Vec<LineInfo>,
-    /// Lanes without points, by the name of their quantity, and why: `none` or `not told`.
+    /// Lanes without points, by the name of their quantity, and why: `none` or `not logged`.
     pub empty: Vec<(&'static str, &'static str)>,
     /// Names of what limits a sender, by the index points hold.
     pub limits: Vec<&'static str>,
-    /// Whether losses are `told` or `inferred`; `None` if the trace tells neither.
+    /// Whether losses are `logged` or `inferred`; `None` if the trace allows neither.
     pub losses: Option<&'static str>,
-    /// What RTTs, times and pacing rates were read in, where that is not what the trace says.
+    /// Units that RTTs, times and pacing rates were read in, where those are not the declared ones.
     pub units: Vec<(&'static str, &'static str)>,
     /// Measures by name, those of [`Measures::COLUMNS`] in their order.
     #[serde(serialize_with = "as_map")]

@@ -1,11 +1,11 @@
-//! What holds over time, one of few things at a time, in bounded memory.
+//! Lanes: one of few values at a time, in bounded memory.
 
 use std::ops::Range;
 
 use super::Point;
 
-/// What holds from when on: every change; or, when those are too many, of every span of one width what held in it, one
-/// after the other. How long each holds altogether is exact.
+/// Changes of a value; when those are too many, spans of one width, in each its values one after the other. The total
+/// time of each value is exact.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Lane {
     points: Vec<Point>,
@@ -13,23 +13,23 @@ pub(super) struct Lane {
     /// Width of spans, ns; 0: every change is a point.
     width: i64,
     changes: u64,
-    /// When the latest value was told, ns.
+    /// Time of the latest value, ns.
     latest: i64,
 }
 
-/// Something that holds from one time to another, ns.
+/// A value that holds from one time to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// What holds, by the value of its points.
+    /// The value of its points.
     pub value: i64,
-    /// Since when.
+    /// Start, ns.
     pub from: i64,
-    /// Until when.
+    /// End, ns.
     pub to: i64,
 }
 
 impl Lane {
-    /// Nothing told yet; at most `most` points will be kept, or as many as there are things that hold.
+    /// Keeps at most `most` points, or as many as there are values.
     pub(super) fn new(most: usize) -> Self {
         Lane { points: Vec::new(), most: most.max(4), width: 0, changes: 0, latest: i64::MIN }
     }
@@ -150,9 +150,9 @@ pub fn columns(points: &[Point], span: Range<i64>, columns: usize) -> Vec<Run> {
 
 struct Joined {
     runs: Vec<Run>,
-    /// What held in the present span, in the order it came, and how long.
+    /// Values of the present span in their order, and the time of each, ns.
     held: Vec<(i64, i64)>,
-    /// Where the latest run ends.
+    /// End of the latest run, ns.
     from: i64,
 }
 
@@ -188,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// How long each value holds.
+    /// Total time of each value.
     fn times(runs: impl Iterator<Item = Run>) -> BTreeMap<i64, i64> {
         let mut times = BTreeMap::new();
         runs.filter(|run| run.to > run.from).for_each(|run| *times.entry(run.value).or_default() += run.to - run.from);

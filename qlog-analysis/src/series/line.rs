@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-/// A value and when it was told.
+/// A value and its time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Point {
-    /// When, ns of the trace's clock.
+    /// Time, ns of the trace's clock.
     pub time: i64,
     /// Value, in the quantity's unit.
     pub value: i64,
@@ -25,9 +25,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Nothing told yet; at most `most` points will be kept.
-    ///
-    /// `most` is 4 at least.
+    /// Keeps at most `most` points, 4 at least.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Line {

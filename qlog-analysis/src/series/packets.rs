@@ -1,4 +1,4 @@
-//! The packets of a connection in order, and what became of each, in bounded memory.
+//! The packets of a connection in order, with their acknowledgement or loss, in bounded memory.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -15,7 +15,7 @@ use crate::read::{Options, ReadError, read};
 /// Packet number spaces, one each path, that are followed.
 const SPACES: usize = 32;
 
-/// Reasons of loss that are kept; further ones are not told.
+/// Most reasons of loss kept; further ones are left out.
 const REASONS: usize = 64;
 
 /// A packet as it was sent or received.
@@ -29,7 +29,7 @@ struct Row {
     frames: FrameTypes,
     /// Its data frames, a part of the log's: first and number.
     streams: (u32, u32),
-    /// When it was declared lost, and why: an index into the log's reasons from 1, 0 if it is not told.
+    /// When it was declared lost, and why: an index into the log's reasons from 1, 0 if it is not logged.
     lost: Option<(i64, u32)>,
     /// When it was acknowledged, and the number of the packet whose ACK frame did.
     acked: Option<(i64, Option<u64>)>,
@@ -46,7 +46,7 @@ pub struct PacketLog {
     start: i64,
 }
 
-/// What a page is told of a [`PacketLog`] beside its bytes.
+/// Description of a [`PacketLog`] for a page, beside its bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PacketInfo {
     /// Packets in the log, the first of the connection or of the times asked for.
@@ -179,7 +179,7 @@ impl Packets {
     }
 }
 
-/// Packets whose type is not told count as 1-RTT, which nearly all are.
+/// Packets of unknown type count as 1-RTT, which nearly all are.
 fn space_of(packet: &Packet) -> (PacketType, u32) {
     let kind = match packet.kind.space() {
         PacketType::Unknown => PacketType::OneRtt,
@@ -189,7 +189,7 @@ fn space_of(packet: &Packet) -> (PacketType, u32) {
 }
 
 impl PacketLog {
-    /// What is told of it in JSON.
+    /// Counts, names and reasons, for JSON.
     #[must_use]
     pub fn info(&self) -> PacketInfo {
         PacketInfo {
@@ -204,22 +204,22 @@ impl PacketLog {
 
     /// The packets as bytes, column after column of variable-length integers, as
     /// [`ConnectionSeries::encode`](super::ConnectionSeries::encode) writes them. Times count from
-    /// the connection's first event, ns; what is not told is 0, and all else one more than it is.
+    /// the connection's first event, ns; what is not logged is 0, all else one more than its value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.rows.len() * 8);
         let rows = &self.rows;
         let mut column = |value: &dyn Fn(&Row) -> u64| rows.iter().for_each(|row| varint(value(row), &mut bytes));
-        let told = |value: Option<u64>| value.map_or(0, |value| value.saturating_add(1));
+        let optional = |value: Option<u64>| value.map_or(0, |value| value.saturating_add(1));
         let after = |row: &Row, time: i64| time.saturating_sub(row.time).max(0) as u64;
         let kind = |row: &Row| TYPES.iter().position(|kind| *kind == row.kind).unwrap_or(0) as u64;
         column(&|row| u64::from(row.sent) | kind(row) << 1);
         column(&|row| row.frames.bits().into());
-        column(&|row| told(row.bytes.map(u64::from)));
+        column(&|row| optional(row.bytes.map(u64::from)));
         column(&|row| u64::from(row.streams.1));
-        column(&|row| told(row.lost.map(|(time, _)| after(row, time))));
+        column(&|row| optional(row.lost.map(|(time, _)| after(row, time))));
         column(&|row| row.lost.map_or(0, |(_, reason)| u64::from(reason)));
-        column(&|row| told(row.acked.map(|(time, _)| after(row, time))));
+        column(&|row| optional(row.acked.map(|(time, _)| after(row, time))));
         let number = |number: Option<u64>| number.map_or(0, |number| number as i64 + 1);
         differences(rows.iter().map(|row| row.time.saturating_sub(self.start)), 0, &mut bytes);
         differences(rows.iter().map(|row| number(row.number)), 0, &mut bytes);
@@ -321,7 +321,7 @@ mod tests {
     fn only_so_many_packets_are_kept_and_the_others_counted() {
         let log = log(&TRACE, 2);
         assert_eq!((log.info().packets, log.info().left_out), (2, 2));
-        assert_eq!(log.rows[0].acked, Some((50_000_000, Some(4))), "what became of those is told");
+        assert_eq!(log.rows[0].acked, Some((50_000_000, Some(4))), "and their acknowledgements stay");
     }
 
     #[test]
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn a_packet_takes_few_bytes() {
         let bytes = log(&TRACE[..1], 100).encode();
-        // sent, 1RTT; a stream frame; 1200 + 1; one data frame; neither lost nor acknowledged; time 0; number 7 + 1, zigzag; by nobody;
+        // sent, 1RTT; a stream frame; 1200 + 1; one data frame; neither lost nor acknowledged; time 0; number 7 + 1, zigzag; acknowledged by none;
         // stream 4 and offset 10, zigzag; five bytes and the end.
         assert_eq!(bytes, [7, 0x80, 0x01, 0xb1, 0x09, 1, 0, 0, 0, 0, 16, 0, 8, 20, 11]);
     }

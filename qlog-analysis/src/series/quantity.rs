@@ -1,15 +1,15 @@
-//! What is drawn over time, and whether a trace tells it.
+//! What is drawn over time, and whether a trace logs it.
 
-/// What a line of the figure shows.
+/// Quantity of a line in the figure.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Quantity {
     /// Congestion window, bytes.
     Cwnd,
     /// Slow start threshold, bytes.
     Ssthresh,
-    /// Bytes in flight: as told, or else counted.
+    /// Bytes in flight: logged, else counted.
     InFlight,
-    /// RTT samples, ns: as told, or else taken from acknowledgements.
+    /// RTT samples, ns: logged, else taken from acknowledgements.
     LatestRtt,
     /// Smoothed RTT, ns.
     SmoothedRtt,
@@ -23,7 +23,7 @@ pub enum Quantity {
     Delivered,
     /// Stream data received so far, each byte once.
     Received,
-    /// Packets declared lost so far, as told, or else inferred.
+    /// Packets declared lost so far: logged, else inferred.
     Lost,
     /// CE marks reported so far.
     Marked,
@@ -34,7 +34,7 @@ pub enum Quantity {
     /// What keeps the sender from sending: an index into [`LimitedBy::ALL`](crate::metrics::LimitedBy::ALL), or
     /// [`UNKNOWN`](super::UNKNOWN).
     LimitedBy,
-    /// Frames so far, of both ends, that say that a limit of flow control is met.
+    /// `DATA_BLOCKED`, `STREAM_DATA_BLOCKED` and kin so far, of both ends.
     Blocked,
     /// The connection's limit that the other end granted, bytes.
     MaxData,
@@ -55,20 +55,20 @@ pub enum Quantity {
 pub enum LineStatus {
     /// There are values.
     Values,
-    /// The trace tells of such things, and there were none.
+    /// The trace logs such things, and there were none.
     None,
-    /// The trace does not tell.
+    /// The trace does not log it.
     NotLogged,
 }
 
 impl LineStatus {
-    /// Why a line has no points; `None` if it has some.
+    /// Reason why a line has no points; `None` if it has some.
     #[must_use]
     pub const fn reason(self) -> Option<&'static str> {
         match self {
             LineStatus::Values => None,
             LineStatus::None => Some("none"),
-            LineStatus::NotLogged => Some("not told"),
+            LineStatus::NotLogged => Some("not logged"),
         }
     }
 }

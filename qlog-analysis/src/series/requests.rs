@@ -14,22 +14,22 @@ const MOST: usize = 4096;
 /// Bytes of a method, authority, path or status that are kept.
 const TEXT: usize = 512;
 
-/// A request and what became of it. Times are seconds from the connection's first event.
+/// A request and its response. Times are seconds from the connection's first event.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RequestInfo {
     /// Its stream.
     pub stream: u64,
-    /// `:method`; empty if the trace does not tell.
+    /// `:method`; empty if not logged.
     pub method: String,
-    /// `:authority`; empty if the trace does not tell.
+    /// `:authority`; empty if not logged.
     pub authority: String,
-    /// `:path`; empty if the trace does not tell.
+    /// `:path`; empty if not logged.
     pub path: String,
     /// `:status` of the final response; `None` before it.
     pub status: Option<String>,
     /// When its header section was created, at a server parsed.
     pub start_s: f64,
-    /// When the last of the request went out, at a server came in; `None` if nothing tells.
+    /// When the last of the request went out, at a server came in; `None` if not logged.
     pub sent_s: Option<f64>,
     /// When the final response's header section was parsed, at a server created.
     pub response_s: Option<f64>,
@@ -37,9 +37,9 @@ pub struct RequestInfo {
     pub end_s: Option<f64>,
     /// Whether the response's end of stream was seen.
     pub complete: bool,
-    /// Bytes of the request's `DATA` frames; `None` if there are none, or their lengths are not told.
+    /// Bytes of the request's `DATA` frames; `None` if there are none, or their lengths are not logged.
     pub request_bytes: Option<u64>,
-    /// Bytes of the response's `DATA` frames; `None` if there are none, or their lengths are not told.
+    /// Bytes of the response's `DATA` frames; `None` if there are none, or their lengths are not logged.
     pub response_bytes: Option<u64>,
 }
 

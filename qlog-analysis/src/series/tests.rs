@@ -75,7 +75,7 @@ fn points_of(series: &ConnectionSeries, quantity: Quantity) -> Vec<(i64, i64)> {
 }
 
 #[test]
-fn what_is_not_told_is_worked_out() {
+fn what_is_not_logged_is_worked_out() {
     let series = only(&[SENT[0], SENT[1], ACKED, LOST, STATE]);
     assert_eq!(points_of(&series, Quantity::Sent), [(0, 1250), (10, 2500)]);
     assert_eq!(points_of(&series, Quantity::Delivered), [(50, 1000)]);
@@ -88,7 +88,7 @@ fn what_is_not_told_is_worked_out() {
 }
 
 #[test]
-fn states_beyond_those_that_are_told_apart_are_one() {
+fn states_beyond_the_limit_are_one() {
     let state = |n: usize| {
         format!(r#"{{"time":{n},"name":"quic:congestion_state_updated","data":{{"new":"state {}"}}}}"#, n % 5000)
     };
@@ -102,7 +102,7 @@ fn states_beyond_those_that_are_told_apart_are_one() {
 }
 
 #[test]
-fn what_is_told_takes_precedence() {
+fn logged_values_take_precedence() {
     let series = only(&[SENT[0], SENT[1], ACKED, METRICS]);
     assert_eq!(points_of(&series, Quantity::InFlight), [(70, 777)]);
     assert_eq!(points_of(&series, Quantity::LatestRtt), [(70, 33_000_000)]);

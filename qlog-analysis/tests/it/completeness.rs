@@ -1,4 +1,4 @@
-//! A measure that a trace does not tell is none, what can be inferred is, and says so; units
+//! A measure that a trace does not log is none; what can be inferred is, and is marked so; units
 //! are those that the events show; every generation of names is read.
 
 use windlass_qlog_analysis::metrics::{LossSource, Measured, Measures, measure};
@@ -61,12 +61,12 @@ fn metrics(time: f64, data: &str) -> String {
 }
 
 #[test]
-fn what_is_not_told_is_no_zero() {
+fn what_is_not_logged_is_no_zero() {
     let window = measures(V03, &[metrics(0.0, r#""cwnd":12000"#), metrics(9.0, r#""cwnd":13000"#)]);
     let counts = [window.packets_sent, window.packets_received, window.packets_lost, window.packets_spurious];
     assert_eq!((counts, window.losses), ([None; 4], None));
     assert_eq!((window.marks, window.timeouts, window.blocked, window.loss), (None, None, None, None));
-    assert_eq!(window.reductions, Some(0), "windows are told, and none became smaller");
+    assert_eq!(window.reductions, Some(0), "windows are logged, and none became smaller");
     let json = serde_json::to_value(&window).unwrap();
     assert!(json["packets_lost"].is_null() && json["timeouts"].is_null() && json["reductions"] == 0, "{json}");
     for (name, get) in Measures::COLUMNS {
@@ -77,13 +77,13 @@ fn what_is_not_told_is_no_zero() {
 }
 
 #[test]
-fn losses_that_quiche_and_mvfst_count_are_told() {
+fn losses_that_quiche_and_mvfst_count_are_logged_losses() {
     let total = |time: f64, total: u64, delta: u64| {
         metrics(time, &format!(r#""cf_lost_packets":{{"total":{total},"delta":{delta}}}"#))
     };
     let quiche = measures(IETF, &[sent(0.0, 0), total(1.0, 0, 0), total(2.0, 24, 24), total(3.0, 26, 2)]);
     assert_eq!((quiche.packets_lost, quiche.losses), (Some(26), Some(LossSource::Logged)));
-    assert_eq!(measures(IETF, &[sent(0.0, 0), total(1.0, 0, 0)]).packets_lost, Some(0), "a zero that is told");
+    assert_eq!(measures(IETF, &[sent(0.0, 0), total(1.0, 0, 0)]).packets_lost, Some(0), "a zero that is logged");
     let together = event(3.0, "loss:packets_lost", r#""largest_lost_packet_num":9,"lost_bytes":2480,"lost_packets":2"#);
     let mvfst = measures(V03, &[sent(0.0, 0), together.clone(), together]);
     assert_eq!((mvfst.packets_lost, mvfst.losses), (Some(4), Some(LossSource::Logged)));
@@ -107,13 +107,13 @@ fn losses_are_inferred_by_the_thresholds_of_rfc_9002() {
     assert_eq!(m.loss, Some(30.0));
     records.push(event(53.0, "recovery:packet_lost", r#""header":{"packet_type":"1RTT","packet_number":2}"#));
     let m = measures(V03, &records);
-    assert_eq!((m.packets_lost, m.losses), (Some(1), Some(LossSource::Logged)), "what is told takes precedence");
+    assert_eq!((m.packets_lost, m.losses), (Some(1), Some(LossSource::Logged)), "logged losses take precedence");
     let unacknowledged = measures(V03, &[sent(0.0, 0), sent(1.0, 9)]);
     assert_eq!(unacknowledged.packets_lost, None, "without acknowledgements there is nothing to infer from");
 }
 
 #[test]
-fn app_limits_are_told_by_congestion_states_too() {
+fn app_limits_follow_from_congestion_states_too() {
     let state = |time: f64, new: &str| event(time, "recovery:congestion_state_updated", &format!(r#""new":"{new}""#));
     let records = [
         state(0.0, "slow_start"),
@@ -132,7 +132,7 @@ fn app_limits_are_told_by_congestion_states_too() {
 }
 
 #[test]
-fn timeouts_are_those_of_probes_where_no_count_is_told() {
+fn timeouts_are_those_of_probes_where_no_count_is_logged() {
     let probe =
         |time: f64, number: u64| sent(time, number).replacen("\"header\"", "\"trigger\":\"pto_probe\",\"header\"", 1);
     let m = measures(V03, &[sent(0.0, 0), probe(100.0, 1), probe(100.2, 2), probe(300.0, 3)]);
@@ -144,7 +144,7 @@ fn timeouts_are_those_of_probes_where_no_count_is_told() {
 }
 
 #[test]
-fn an_empty_lane_is_none_or_not_told() {
+fn an_empty_lane_is_none_or_not_logged() {
     let lane = |records: &[String], quantity| {
         read_series(sequence(V03, records).as_slice(), &Options::default(), 100).unwrap().1[0].status(quantity)
     };

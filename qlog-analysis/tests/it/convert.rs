@@ -33,7 +33,7 @@ impl Source for Bytes<'_> {
     }
 }
 
-/// A step of a flow, as the writer is told it.
+/// A step of a flow: a call of the writer.
 #[derive(Clone, Debug)]
 enum Step {
     Sent { number: u64, length: u64, fin: bool, trigger: bool },
@@ -246,10 +246,10 @@ fn a_second_conversion_changes_nothing() {
     }
 }
 
-/// What a conversion cannot add or change: lengths of packets and of frames that the source does not tell, where the
+/// What a conversion cannot add or change: lengths of packets and of frames that the source lacks, where the
 /// trace was taken, packets that were acknowledged, frames of extensions and triggers in a stack's own words, an RTT
 /// that the stack counts otherwise, packets that are all data, streams and requests that are not there.
-const UNTOLD: [Rule; 12] = [
+const UNKNOWABLE: [Rule; 12] = [
     Rule::Trigger,
     Rule::RawLength,
     Rule::FrameLength,
@@ -277,7 +277,7 @@ fn what_is_converted_lints_clean() {
                 ranges && profile == Profile::Ietf && name.starts_with("picoquic-binlog_ref")
             };
             let broken: Vec<_> =
-                report.counts.iter().filter(|&(&rule, _)| !UNTOLD.contains(&rule) && !hostile(rule)).collect();
+                report.counts.iter().filter(|&(&rule, _)| !UNKNOWABLE.contains(&rule) && !hostile(rule)).collect();
             if !broken.is_empty() {
                 wrong.push(format!("{name} as {profile:?}: {broken:?}: {report}"));
             }
@@ -302,7 +302,7 @@ fn what_is_converted_for_qvis_is_as_qvis_needs_it() {
 
 /// quiche has the length of a CRYPTO frame as that of its payload, the IETF form wants it as the frame's.
 #[test]
-fn a_crypto_frame_tells_its_length() {
+fn a_crypto_frame_has_its_length() {
     let file = concat!(
         "\u{1e}",
         r#"{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","#,
@@ -318,7 +318,7 @@ fn a_crypto_frame_tells_its_length() {
     assert_eq!(lint(out.as_slice(), Profile::Ietf).counts.get(&Rule::FrameLength), None);
 }
 
-/// Ten requests that a real server answers: qvis' waterfall, data flow and packetization are filled by what is told.
+/// Ten requests that a real server answers: qvis' waterfall, data flow and packetization are filled.
 #[test]
 fn answers_to_requests_fill_qvis_views() {
     let Some((name, file)) = traces().into_iter().find(|(name, _)| name.contains("f5-parallel10")) else {
@@ -434,8 +434,8 @@ fn the_model_of_a_trace_survives_the_way_through_qvis() {
         let missing: u64 =
             done.omitted.iter().filter(|(what, _)| what.starts_with("events ")).map(|(_, count)| count).sum();
         assert_eq!(before.values().sum::<u64>() - missing, after.values().sum::<u64>(), "{name}: {:?}", done.omitted);
-        let told = lint(ietf.as_slice(), Profile::Qvis).counts[&Rule::NameNew];
-        assert!(told >= missing, "the lint says of {told} events that qvis does not know them, {missing} are lost");
+        let reported = lint(ietf.as_slice(), Profile::Qvis).counts[&Rule::NameNew];
+        assert!(reported >= missing, "the lint reports {reported} events as unknown to qvis, {missing} are lost");
         let renamed = |kinds: &BTreeMap<String, u64>| kinds.get("Sent").copied().zip(kinds.get("Metrics").copied());
         assert_eq!(renamed(&before), renamed(&after), "{name}");
         let numbers = |lines: &[String]| -> Vec<String> {
@@ -587,7 +587,7 @@ fn times_since_1970_stay_exact_and_begin_near_zero_for_qvis() {
 }
 
 #[test]
-fn a_network_log_becomes_qlog_with_what_its_packets_tell() {
+fn a_network_log_becomes_qlog_with_the_data_of_its_packets() {
     // The recorded one, whose packets share datagrams.
     let own = "chromium.netlog.json";
     let Some((_, file)) = traces().into_iter().find(|(name, _)| name.contains("netlog") && name != own) else { return };
@@ -603,7 +603,7 @@ fn a_network_log_becomes_qlog_with_what_its_packets_tell() {
     for kind in ["PacketSent", "PacketLost", "Controller"] {
         assert_eq!(before[kind], after[kind], "{kind}: {:?}", done.omitted);
     }
-    // Of packets that share a datagram, the log tells the length of the first only.
+    // Of packets that share a datagram, the log has the length of the first only.
     let unmeasured = done.omitted["packets without a length, which qvis leaves out"];
     assert_eq!(before["PacketReceived"] - unmeasured, after["PacketReceived"]);
     let count = |name: &str| lines.iter().filter(|line| line.contains(name)).count();

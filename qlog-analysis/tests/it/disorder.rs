@@ -1,6 +1,6 @@
 //! Files in disorder: reference traces with members permuted, cut, appended, torn, with another clock, encoding or
-//! unit, or on other paths. What is measured is the same, or a doubt is told, or the file is refused; other numbers in
-//! silence are a failure.
+//! unit, or on other paths. The measures are the same, or a doubt is reported, or the file is refused; other numbers
+//! without a doubt are a failure.
 //!
 //! `WINDLASS_DISORDER=N` tries N files instead of 500 and prints the table of `docs/disorder.md`.
 
@@ -38,7 +38,7 @@ struct Trace {
     records: Vec<Value>,
 }
 
-/// How a file is put together.
+/// Framing of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Framing {
     Sequence,
@@ -194,7 +194,7 @@ impl Dealt {
 }
 
 /// The trace with its 1-RTT packets on two paths, each with numbers of its own; losses and ACKs are about those. What
-/// is told of the whole connection is told of the first.
+/// is about the whole connection stays with the first.
 fn split(trace: &Trace, writing: Paths, random: &mut Random) -> Trace {
     let mut split = trace.clone();
     let (mut sent, mut received) = (Dealt::default(), Dealt::default());
@@ -389,7 +389,7 @@ fn disorder(kind: &str, trace: &Trace, other: &Trace, framing: Framing, random: 
             // A handshake shows how ranges are written.
             let begun = if writing == Paths::Tuple { with_handshake(trace) } else { trace.clone() };
             let bytes = as_it_is(&split(&begun, writing, random), framing);
-            // Each path has a least RTT of its own, above which there is queueing; and before the first loss is told, losses
+            // Each path has a least RTT of its own, above which there is queueing; and before the first logged loss, losses
             // are inferred path by path.
             let but: &[&str] = if trace.name == "transfer" { &["queueing", "in_flight"] } else { &["queueing"] };
             Disorder { bytes, same_as: Some(as_it_is(&begun, framing)), but }
@@ -433,7 +433,7 @@ fn measures(one: &Measured) -> Value {
     serde_json::to_value(&one.measures).unwrap()
 }
 
-/// What came of a file.
+/// Result of reading a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Outcome {
     Same,
@@ -441,7 +441,7 @@ enum Outcome {
     Silent,
 }
 
-/// What came of a file, and which measures are not the same.
+/// Result of reading a file, and which measures are not the same.
 fn outcome(disorder: &Disorder) -> (Outcome, Vec<String>) {
     let Ok((summary, found)) = reference::measured(&disorder.bytes) else { return (Outcome::Warned, Vec::new()) };
     // The trace that was changed is the last one of its file.

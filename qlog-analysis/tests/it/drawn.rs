@@ -10,7 +10,7 @@ use crate::disorder::Random;
 /// Room for all points of all traces at hand.
 const ROOM: usize = 1 << 20;
 
-/// How long what holds in a lane holds, s.
+/// Each value of a lane with its duration, s.
 fn held(series: &ConnectionSeries, quantity: Quantity) -> Vec<(i64, f64)> {
     let points = series.points(quantity);
     let ends = points.iter().skip(1).map(|point| point.time).chain([series.span.1]);
@@ -56,7 +56,7 @@ fn same(drawn: f64, measured: f64, what: &str) {
     assert!((drawn - measured).abs() <= allowed, "{what}: drawn {drawn}, measured {measured}");
 }
 
-/// Holds the lines of a connection, kept with at most `most` points, against its measures; how many of them.
+/// Holds the lines of a connection, kept with at most `most` points, against its measures. Returns how many of them.
 fn check(series: &ConnectionSeries, name: &str, most: usize) -> usize {
     // The lines of a path go on until its connection ends, and its measures do not.
     if series.path.is_some() {
@@ -80,7 +80,7 @@ fn check(series: &ConnectionSeries, name: &str, most: usize) -> usize {
     }
     let app_limited = held(series, Quantity::AppLimited);
     if let Some(measured) = measures.app_limited.filter(|_| app_limited.iter().any(|held| held.1 > 0.0)) {
-        same(share(&app_limited, 1), measured, &format!("{name}: limited by the application, as told"));
+        same(share(&app_limited, 1), measured, &format!("{name}: limited by the application, as logged"));
     }
     checked += measures.states.len() + limits.len().min(4) + app_limited.len().min(1);
     for (quantity, held) in
@@ -168,8 +168,8 @@ fn random_trace(random: &mut Random) -> Vec<u8> {
         "\u{1e}{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"trace\":{\"vantage_point\":{\"type\":\"server\"}}}\n",
     );
     let (mut now, mut next, mut read) = (0_i64, 0, 0);
-    // What this trace tells at all.
-    let tells: Vec<bool> = (0..12).map(|_| random.below(4) > 0).collect();
+    // The fields that this trace logs at all.
+    let logs: Vec<bool> = (0..12).map(|_| random.below(4) > 0).collect();
     for _ in 0..10 + random.below(90) {
         now += match random.below(8) {
             0 => 0,
@@ -179,11 +179,8 @@ fn random_trace(random: &mut Random) -> Vec<u8> {
         };
         let (name, data) = match random.below(10) {
             0..4 => {
-                let blocked = if tells[0] && random.below(9) == 0 {
-                    r#",{"frame_type":"data_blocked","limit":9000}"#
-                } else {
-                    ""
-                };
+                let blocked =
+                    if logs[0] && random.below(9) == 0 { r#",{"frame_type":"data_blocked","limit":9000}"# } else { "" };
                 let (number, offset) = (next, 1000 * next);
                 next += 1;
                 (
@@ -198,8 +195,8 @@ fn random_trace(random: &mut Random) -> Vec<u8> {
                 let from = to.saturating_sub(random.below(6));
                 let (number, offset) = (read, 500 * read);
                 read += 1;
-                let ce = if tells[1] { format!(r#","ce":{}"#, random.below(9)) } else { String::new() };
-                let data = if tells[2] {
+                let ce = if logs[1] { format!(r#","ce":{}"#, random.below(9)) } else { String::new() };
+                let data = if logs[2] {
                     format!(r#",{{"frame_type":"stream","stream_id":1,"offset":{offset},"length":500}}"#)
                 } else {
                     String::new()
@@ -211,30 +208,30 @@ fn random_trace(random: &mut Random) -> Vec<u8> {
                     ),
                 )
             }
-            7 if tells[3] => {
+            7 if logs[3] => {
                 let number = random.below(next.max(1) as usize);
                 ("recovery:packet_lost", format!(r#""header":{{"packet_type":"1RTT","packet_number":{number}}}"#))
             }
             7 | 8 => {
-                let mut told = Vec::new();
-                let mut tell = |index: usize, name: &str, value: String| {
-                    if tells[index] && random.below(2) == 0 {
-                        told.push(format!(r#""{name}":{value}"#))
+                let mut fields = Vec::new();
+                let mut add = |index: usize, name: &str, value: String| {
+                    if logs[index] && random.below(2) == 0 {
+                        fields.push(format!(r#""{name}":{value}"#))
                     }
                 };
                 let values: Vec<i64> = [20_000, 20_000, 80, 80, 9_000_000, 3, 40]
                     .map(|most| now.unsigned_abs() as i64 * 7919 % most + 1)
                     .into();
-                tell(4, "cwnd", values[0].to_string());
-                tell(5, "bytes_in_flight", values[1].to_string());
-                tell(6, "latest_rtt", values[2].to_string());
-                tell(6, "smoothed_rtt", values[3].to_string());
-                tell(7, "pacing_rate", values[4].to_string());
-                tell(8, "app_limited", (values[5] == 1).to_string());
-                tell(11, "lost_packets", values[6].to_string());
-                ("recovery:metrics_updated", told.join(","))
+                add(4, "cwnd", values[0].to_string());
+                add(5, "bytes_in_flight", values[1].to_string());
+                add(6, "latest_rtt", values[2].to_string());
+                add(6, "smoothed_rtt", values[3].to_string());
+                add(7, "pacing_rate", values[4].to_string());
+                add(8, "app_limited", (values[5] == 1).to_string());
+                add(11, "lost_packets", values[6].to_string());
+                ("recovery:metrics_updated", fields.join(","))
             }
-            _ if tells[9] => {
+            _ if logs[9] => {
                 let new = ["slow_start", "recovery", "congestion_avoidance", "application_limited"][random.below(4)];
                 ("recovery:congestion_state_updated", format!(r#""new":"{new}""#))
             }

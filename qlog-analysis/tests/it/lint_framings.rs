@@ -40,7 +40,7 @@ fn plain_json_is_held_against_the_same_rules() {
 }
 
 #[test]
-fn a_syntax_error_in_plain_json_is_told_once_with_its_line() {
+fn a_syntax_error_in_plain_json_is_reported_once_with_its_line() {
     let file = contained(IETF).replace("\"ssthresh\":6600", "\"ssthresh\":");
     let line = file.lines().position(|line| line.contains("ssthresh")).unwrap() as u64 + 1;
     let report = lint(file.as_bytes(), Profile::Ietf);
@@ -95,7 +95,7 @@ fn flow(profile: Profile, factor: f64) -> String {
 }
 
 #[test]
-fn the_unit_of_rtts_is_told_by_acknowledgements() {
+fn the_unit_of_rtts_follows_from_acknowledgements() {
     for profile in [Profile::Ietf, Profile::Qvis] {
         assert_eq!(broken(&flow(profile, 1.0), profile), []);
         for (factor, unit) in [(1e-3, "seconds"), (1e3, "microseconds")] {

@@ -10,7 +10,7 @@ const FILES: &[&str] = &[
     "{\"qlog_version\":\"0.3\",\"qlog_format\":\"NDJSON\",\"trace\":{\"vantage_point\":{\"type\":\"client\"}}}\n{\"time\":1,\"name\":\"transport:packet_received\",\"data\":{\"header\":{\"packet_type\":\"1RTT\",\"packet_number\":1},\"raw\":{\"length\":1}}}\n",
 ];
 
-/// What a hostile file puts in.
+/// Texts inserted into a hostile file.
 const TOKENS: &[&str] = &[
     "\u{1e}",
     "\n",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use windlass_qlog_analysis::lint::{Profile, Report, Rule, Severity, lint};
 
-/// What the writer's own tests compare with.
+/// Traces that the writer's own tests expect.
 const IETF: &str = include_str!("../../model/tests/expected/small-ietf.txt");
 const QVIS: &str = include_str!("../../model/tests/expected/small-qvis.txt");
 
@@ -181,7 +181,7 @@ fn each_rule_finds_what_breaks_it_and_no_other_does() {
 }
 
 #[test]
-fn a_finding_tells_its_line_its_record_and_the_value() {
+fn a_finding_has_its_line_its_record_and_the_value() {
     let file = replace(IETF, "\"ssthresh\":6600", "\"ssthresh\":18446744073709551615");
     let line = file.lines().position(|line| line.contains("ssthresh")).unwrap() as u64 + 1;
     let report = lint(file.as_bytes(), Profile::Ietf);
@@ -208,7 +208,7 @@ fn a_bad_record_costs_that_record_only() {
 }
 
 #[test]
-fn a_file_that_ends_in_an_error_is_told_so() {
+fn a_file_that_ends_in_an_error_is_reported() {
     struct Broken(&'static [u8]);
     impl std::io::Read for Broken {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {

@@ -91,7 +91,7 @@ fn what_quiche_gets_wrong_is_found() {
 }
 
 #[test]
-fn what_is_not_qlog_is_told() {
+fn what_is_not_qlog_is_reported() {
     expect!("chromium156-sample-small.netlog.json", Ietf, [NotQlog]);
     expect!("qvis-prespec-ngtcp2-10ploss.qlog.js", Qvis, [RecordJson]);
     expect!("tcp-ebpf-1572876870.02.qlog", Qvis, [TimeOrder, NoPackets]);

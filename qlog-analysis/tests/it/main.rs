@@ -3,9 +3,9 @@
 
 mod completeness;
 mod convert;
-mod dialects;
 mod disorder;
 mod drawn;
+mod encodings;
 mod lint_framings;
 mod lint_hostile;
 mod lint_recorded;

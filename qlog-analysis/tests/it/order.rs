@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::reference::{Happening, assert_near, measured, object, one, plain, trace, transfer};
+use crate::reference::{LoggedEvent, assert_near, measured, object, one, plain, trace, transfer};
 
 /// That a trace is the transfer.
 #[track_caller]
@@ -19,26 +19,26 @@ fn is_the_transfer(bytes: &[u8]) {
 }
 
 /// Differences of the times, as `time_format` `delta` has them.
-fn differences(events: &[Happening]) -> Vec<Value> {
+fn differences(events: &[LoggedEvent]) -> Vec<Value> {
     let mut before = 0.0;
-    let delta = |happening: &Happening| {
-        let one = Happening { time: happening.time - before, ..happening.clone() };
-        before = happening.time;
+    let delta = |logged: &LoggedEvent| {
+        let one = LoggedEvent { time: logged.time - before, ..logged.clone() };
+        before = logged.time;
         object(&one)
     };
     events.iter().map(delta).collect()
 }
 
 /// An event of a draft before 02, µs.
-fn array(happening: &Happening) -> Value {
-    let (category, kind) = happening.name.split_once(':').unwrap();
-    let mut data = happening.data.clone();
+fn array(logged: &LoggedEvent) -> Value {
+    let (category, kind) = logged.name.split_once(':').unwrap();
+    let mut data = logged.data.clone();
     for key in ["latest_rtt", "min_rtt", "smoothed_rtt"] {
         if let Some(value) = data.get_mut(key) {
             *value = (value.as_f64().unwrap() * 1000.0).into();
         }
     }
-    json!([happening.time * 1000.0, category, kind, data])
+    json!([logged.time * 1000.0, category, kind, data])
 }
 
 #[test]

@@ -20,7 +20,7 @@ enum Writing {
 
 /// The transfer on path 0, and 14 packets more on path 1, each path numbering from 0; RTTs of 20 and 60 ms.
 fn two_paths(writing: Writing) -> Vec<u8> {
-    let mut events: Vec<(u64, Value)> = transfer().iter().map(|happening| (0, object(happening))).collect();
+    let mut events: Vec<(u64, Value)> = transfer().iter().map(|logged| (0, object(logged))).collect();
     for number in 0..14_u64 {
         let time = 2.0 * number as f64;
         let sent = json!({"header": {"packet_type": "1RTT", "packet_number": number}, "raw": {"length": 1200},

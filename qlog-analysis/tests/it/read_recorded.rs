@@ -292,7 +292,7 @@ fn polled(packets: [u64; 3], id: &str) -> Option<Vec<windlass_qlog_analysis::rea
 
 #[test]
 fn totals_that_chromium_counted_are_held_against_its_events() {
-    // The 350th packet closes the session, and was sent after the totals were told.
+    // The 350th packet closes the session, and was sent after the totals were logged.
     let Some(checks) = polled([349, 103, 7], "51e443a76f01f66d") else { return };
     assert_eq!(checks.len(), 3);
     assert!(checks.iter().all(|check| check.agrees()), "{checks:?}");

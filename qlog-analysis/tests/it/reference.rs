@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use windlass_qlog_analysis::metrics::{Measured, measure};
 use windlass_qlog_analysis::read::{Input, Options, ReadError, Summary, twice};
 
-/// What happens, and when, ms.
+/// An event of the transfer; `time` in ms.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Happening {
+pub struct LoggedEvent {
     pub time: f64,
     pub name: &'static str,
     pub data: Value,
@@ -16,9 +16,9 @@ pub struct Happening {
 pub const VERSION: &str = "0.3";
 
 /// A packet each 2 ms, an ACK 20 ms after each; of packets 5, 6 and 9 the data are sent again.
-pub fn transfer() -> Vec<Happening> {
+pub fn transfer() -> Vec<LoggedEvent> {
     let mut all = Vec::new();
-    let mut add = |time: f64, name: &'static str, data: Value| all.push(Happening { time, name, data });
+    let mut add = |time: f64, name: &'static str, data: Value| all.push(LoggedEvent { time, name, data });
     let sent = |number: u64, piece: u64| {
         json!({"header": {"packet_type": "1RTT", "packet_number": number}, "raw": {"length": 1200},
             "frames": [{"frame_type": "stream", "stream_id": 0, "offset": piece * 1150, "length": 1150}]})
@@ -53,8 +53,8 @@ pub fn transfer() -> Vec<Happening> {
 }
 
 /// An event as an object.
-pub fn object(happening: &Happening) -> Value {
-    json!({"time": happening.time, "name": happening.name, "data": happening.data})
+pub fn object(logged: &LoggedEvent) -> Value {
+    json!({"time": logged.time, "name": logged.name, "data": logged.data})
 }
 
 /// A JSON text sequence whose trace has these fields.
@@ -75,7 +75,7 @@ pub fn plain(connection: &str) -> Vec<u8> {
     sequence(&trace(connection), &transfer().iter().map(object).collect::<Vec<_>>())
 }
 
-/// What the commands measure of a file.
+/// The commands' measures of a file.
 pub fn measured(bytes: &[u8]) -> Result<(Summary, Vec<Measured>), ReadError> {
     let options = Options { jobs: 1, ..Options::default() };
     twice(|| Input::new(bytes).map_err(ReadError::from), &options, measure)

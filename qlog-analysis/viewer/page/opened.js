@@ -74,8 +74,8 @@ function showRead(entry, { complete, connections, metrics, doubts, ...facts }, d
 }
 
 /**
- * What gives the packets of a connection: those that are held, the first ones, or in the times `view` those
- * that are read from the file again; null if others are asked for meanwhile. `reading(share)` is told how far.
+ * A function that gives the packets of a connection: the first ones, which are held, or those in the times `view`,
+ * read from the file again; null if others are asked for meanwhile. Calls `reading(share)`, 0 to 1, on the way.
  */
 function packetLoader(entry, { trace, group, packets: info }, { data }) {
   let [held, part, run, asked] = [null, null, null, 0];
@@ -170,7 +170,7 @@ function drawContents() {
   document.getElementById("contents").replaceChildren(...views, ...traces.map(({ id, name }) => el("a", { href: `#${id}` }, name)));
 }
 
-/** What is told of all traces together: the summary and the overlay. */
+/** Draws the summary and the overlay of all traces. */
 function drawTogether() {
   const traces = opened.files.filter(({ facts }) => facts).flatMap((entry) => entry.traces);
   const together = document.getElementById("together");

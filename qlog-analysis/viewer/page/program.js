@@ -167,15 +167,15 @@ function runProgram(module, args, input, output) {
     if (error instanceof Exit) ({ code } = error);
     else [code, broken] = [101, error];
   }
-  // Of what the page knows the reason the program knows a number.
-  const told = unread && code !== 0 ? unread.message : broken && code !== 0 ? `${stderr.trim()} ${broken.message}` : stderr;
-  return { code, stderr: told.trim(), memory: memory.buffer.byteLength };
+  // The page has the reason, the program only a number.
+  const message = unread && code !== 0 ? unread.message : broken && code !== 0 ? `${stderr.trim()} ${broken.message}` : stderr;
+  return { code, stderr: message.trim(), memory: memory.buffer.byteLength };
 }
 
 /** What a worker does: runs the program once, for the message that says with what. */
 function work({ data: { module, args, file } }) {
   const input = new FileInput(file);
-  let told = 0;
+  let reportedAt = 0;
   const progress = () => { postMessage({ progress: { read: input.at, size: file.size } }); };
   const reader = new MessageReader((message, data) => {
     if (message.kind === "rewind") input.rewind();
@@ -185,7 +185,7 @@ function work({ data: { module, args, file } }) {
     read(target) {
       const before = input.at;
       const bytes = input.read(target);
-      if (input.at !== before && Date.now() - told > 60) { told = Date.now(); progress(); }
+      if (input.at !== before && Date.now() - reportedAt > 60) { reportedAt = Date.now(); progress(); }
       return bytes;
     },
   };

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use output::Output;
 
-/// Why nothing, or no more, was written.
+/// Error that ended the output.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error("{0}")]

@@ -1,4 +1,4 @@
-//! What the page is told: JSON objects on lines of their own, and bytes where one says `bytes`.
+//! Messages to the page: JSON objects on lines of their own, each followed by as many bytes as its `bytes` says.
 
 use std::io::{self, Write};
 

@@ -11,7 +11,7 @@ use windlass_simulator::sim::{QlogSettings, Simulation};
 use crate::Failure;
 use crate::output::Output;
 
-/// What the file is called in messages about it.
+/// Name of the file in messages about it.
 const FILE: &str = "scenario";
 
 /// Parts that a run is shown in.
@@ -36,7 +36,7 @@ enum Message<'a> {
     Outcome { outcome: &'a Outcome },
     /// The trace of a flow; it follows.
     Trace { name: String, bytes: usize },
-    /// What can be chosen from.
+    /// The controllers and scenarios to choose from.
     Catalogue { windlass: &'static str, controllers: Vec<Named>, scenarios: Vec<Named> },
 }
 
@@ -202,7 +202,7 @@ start_s = 3
     }
 
     #[test]
-    fn every_mistake_is_told_with_its_place() {
+    fn every_mistake_is_shown_with_its_place() {
         let mut bytes = Vec::new();
         let text = TEXT.replace("rtt_ms", "rtt").replace("cubic", "cubik");
         let error = run(&text, &mut Output::new(&mut bytes)).unwrap_err();

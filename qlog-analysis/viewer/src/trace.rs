@@ -27,7 +27,7 @@ const MOST_PACKETS: usize = 1 << 16;
 struct Packets {
     kind: &'static str,
     bytes: usize,
-    /// Which of the connections that are told of at the end.
+    /// Its index among the connections of the last message.
     connection: usize,
     info: PacketInfo,
 }
@@ -47,7 +47,7 @@ struct Connections<'a> {
     file: Option<FileFacts<'a>>,
 }
 
-/// What is said of the file as a whole.
+/// Description of the file.
 #[derive(Serialize)]
 struct FileFacts<'a> {
     framing: &'static str,
@@ -59,7 +59,7 @@ struct FileFacts<'a> {
     doubts: &'a [String],
 }
 
-/// What can be read from its start more than once.
+/// Input that can be read from its start more than once.
 pub(crate) trait Source {
     /// Begins at its start, which the page may have to be asked for by a message.
     fn open(&mut self, output: &mut Output<impl Write>) -> io::Result<Box<dyn Read + '_>>;
@@ -207,11 +207,14 @@ mod tests {
         let trace: String = std::iter::once(HEADER.to_owned()).chain((10..30).map(packet)).collect();
         let mut written = Vec::new();
         read(&mut trace.as_bytes(), "a.sqlog", 100, &mut Output::new(&mut written)).unwrap();
-        let told = messages(&written);
-        let kinds: Vec<&str> = told.iter().map(|(message, _)| message["kind"].as_str().unwrap()).collect();
+        let messages_read = messages(&written);
+        let kinds: Vec<&str> = messages_read.iter().map(|(message, _)| message["kind"].as_str().unwrap()).collect();
         assert_eq!(kinds, ["packets", "connections"]);
-        assert_eq!((&told[0].0["connection"], &told[0].0["info"]["packets"]), (&0.into(), &20.into()));
-        assert_eq!(told[1].0["connections"][0]["packets"], told[0].0["info"]);
+        assert_eq!(
+            (&messages_read[0].0["connection"], &messages_read[0].0["info"]["packets"]),
+            (&0.into(), &20.into())
+        );
+        assert_eq!(messages_read[1].0["connections"][0]["packets"], messages_read[0].0["info"]);
         let mut written = Vec::new();
         packets(&mut trace.as_bytes(), (0, ""), 5_000_000..8_000_000, 2, &mut Output::new(&mut written)).unwrap();
         let again = &messages(&written)[0].0;

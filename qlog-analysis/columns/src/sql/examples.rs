@@ -1,4 +1,4 @@
-//! Questions that are asked of fleets and test runs, as SQL.
+//! Example queries on fleets and test runs, as SQL.
 
 /// An example query and the question it answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -104,10 +104,10 @@ fn said(batch: &Batch, index: usize) -> Vec<String> {
         EventKind::SpuriousLoss => other("spurious_loss", None, None, None),
         EventKind::Other(name) => other(batch.name(name), None, None, None),
     };
-    let state_variables = batch.state_variables.iter().filter(|fact| fact.event as usize == index);
-    let told = |fact: &StateVariable| (!fact.value.is_nan()).then_some(fact.value);
+    let state_variables = batch.state_variables.iter().filter(|variable| variable.event as usize == index);
+    let value = |variable: &StateVariable| (!variable.value.is_nan()).then_some(variable.value);
     std::iter::once(line)
-        .chain(state_variables.map(|fact| format!("{time} {} {:?}", batch.name(fact.name), told(fact))))
+        .chain(state_variables.map(|variable| format!("{time} {} {:?}", batch.name(variable.name), value(variable))))
         .collect()
 }
 
@@ -177,7 +177,7 @@ impl Row<'_> {
         (0..parts.len()).map(one).collect()
     }
 
-    /// What the row says, in the words of [`said`].
+    /// The row, written as [`said`] writes it.
     fn said(&self, table: Table) -> String {
         let time = self.i64("time_ns").unwrap();
         match table {
@@ -234,7 +234,7 @@ impl Row<'_> {
     }
 }
 
-/// What the tables say, event by event.
+/// The rows of each event, over all tables.
 fn tabled(batches: &[(Table, RecordBatch)]) -> BTreeMap<u64, Vec<String>> {
     let mut events: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     for (table, batch) in batches {

@@ -158,7 +158,7 @@ fn files_that_are_broken_hide_no_others() {
 }
 
 #[test]
-fn what_is_no_dataset_is_told() {
+fn what_is_no_dataset_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let answer = ask(directory.path(), "SELECT 1", Format::Csv);
     assert!(matches!(answer, Err(SqlError::NoDataset(_))), "{answer:?}");

@@ -1,4 +1,4 @@
-//! What stands at the top of a file.
+//! The header of a file.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use super::Trace;
 use crate::Profile;
 use crate::schema::{FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL, QUIC_EVENTS, WINDLASS_EVENTS};
 
-/// Where a trace was taken.
+/// Vantage point of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Vantage {
     /// At the endpoint that opened the connection.
@@ -19,12 +19,12 @@ pub enum Vantage {
     Network,
 }
 
-/// What stands at the top of a file.
+/// The header of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Header<'a> {
     /// Name of the trace, as it shows in tools.
     pub title: &'a str,
-    /// What the trace is, in a sentence; may be empty.
+    /// Description of the trace, a sentence; may be empty.
     pub description: &'a str,
     /// The vantage point of the trace.
     pub vantage: Vantage,

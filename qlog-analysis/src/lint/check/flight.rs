@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 /// Packets remembered in each packet number space.
 const REMEMBERED: usize = 1 << 20;
 
-/// Packets sent in a trace and what became of them.
+/// Packets sent in a trace, with their losses and acknowledgements.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     /// Packets sent whose length is logged.
     pub sent: u64,
     /// Numbers in acknowledged ranges, each as often as it is named.
     pub acknowledged: u64,
-    /// Unacknowledged packets with their times of departure, ms, by packet number space.
+    /// Unacknowledged packets with their send times, ms, by packet number space.
     spaces: [Space; 3],
 }
 

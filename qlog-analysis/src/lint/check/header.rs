@@ -93,7 +93,7 @@ impl Checker {
         self.identified(fields, &["qlog_version", "qlog_format"], 1024);
     }
 
-    /// Whether the named fields end within the first `bytes` of the file.
+    /// Checks that the named fields end within the first `bytes` of the file.
     fn identified(&mut self, fields: &Object, names: &[&str], bytes: usize) {
         let head = String::from_utf8_lossy(&self.head[..self.head.len().min(bytes)]).into_owned();
         for name in names {
@@ -235,7 +235,7 @@ impl Checker {
         }
     }
 
-    /// Tells of namespaces that no schema covers.
+    /// Reports namespaces that no schema covers.
     pub(super) fn check_namespaces(&mut self) {
         let namespaces = std::mem::take(&mut self.trace.namespaces);
         let Some(schemas) = self.trace.schemas.take() else { return };

@@ -8,8 +8,8 @@ use crate::lint::{Place, Rule};
 const INFINITE: u64 = 1 << 62;
 /// No stack begins with an RTT as long as this, ms.
 const BEYOND: f64 = 5000.0;
-/// Samples of one kind that tell the unit of RTTs.
-const TELLING: u32 = 3;
+/// Samples of one kind that settle the unit of RTTs.
+const CONCLUSIVE: u32 = 3;
 
 /// Finds out in which unit RTTs are.
 #[derive(Debug, Default)]
@@ -90,12 +90,12 @@ impl Checker {
         }
     }
 
-    /// Tells what all metrics of a trace together show.
+    /// Reports faults that only all metrics of a trace together show.
     pub(super) fn end_of_metrics(&mut self) {
         let watch = std::mem::take(&mut self.trace.rtt);
         let (unit, count) =
             if watch.seconds > watch.micros { ("seconds", watch.seconds) } else { ("microseconds", watch.micros) };
-        if let Some((place, rtt)) = watch.wrong.filter(|_| count >= TELLING && count > watch.right) {
+        if let Some((place, rtt)) = watch.wrong.filter(|_| count >= CONCLUSIVE && count > watch.right) {
             let message = || format!("an RTT is written as {rtt}, {count} of them look like {unit}");
             self.report.add(Rule::RttUnit, place, message);
         } else if let Some((place, 0.333)) = watch.initial {

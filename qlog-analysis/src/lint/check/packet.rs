@@ -6,7 +6,7 @@ use super::Checker;
 use super::value::{Object, integer, shown};
 use crate::lint::{Rule, names};
 
-/// The type and number of a packet, as far as it tells.
+/// The type and number of a packet, as far as they are logged.
 pub(super) struct Header<'a> {
     pub kind: Option<&'a str>,
     pub number: Option<u64>,
@@ -41,7 +41,7 @@ impl Checker {
         Header { kind, number }
     }
 
-    /// The bytes of a packet, if it tells.
+    /// The bytes of a packet, if logged.
     fn length(&mut self, data: &Object) -> Option<u64> {
         let raw = self.object(data, "raw");
         let length = raw.and_then(|raw| self.integer(raw, "length")).filter(|&length| length > 0);

@@ -1,4 +1,4 @@
-//! Typed looks into JSON, each of which tells when the type is wrong.
+//! Typed access to JSON values; each reports a wrong type.
 
 use serde_json::{Map, Value};
 
@@ -88,14 +88,14 @@ impl Checker {
         list.map(Vec::as_slice)
     }
 
-    /// Tells if a field that has to be there is not.
+    /// Reports a required field that is missing.
     pub(super) fn required(&mut self, object: &Object, name: &str) {
         if !object.contains_key(name) {
             self.add(Rule::FieldMissing, || format!("{name} is missing"));
         }
     }
 
-    /// Tells if a field is there under a name of an earlier draft.
+    /// Reports a field that has its name of an earlier draft.
     pub(super) fn outdated(&mut self, object: &Object, old: &str, new: &str) {
         if object.contains_key(old) {
             self.add(Rule::FieldOld, || format!("{old} is of an earlier draft; the schema has {new}"));

@@ -11,7 +11,7 @@ use crate::lint::Rule;
 /// Streams remembered.
 const STREAMS: usize = 1 << 12;
 
-/// Bytes that qvis takes for a packet's header, where the length of the payload is not told, and for its authentication tag.
+/// Bytes that qvis takes for a packet's header where the payload's length is not logged, and for its authentication tag.
 const HEADER: u64 = 4;
 const TAG: u64 = 16;
 
@@ -28,7 +28,7 @@ pub(super) struct Views {
 
 impl Checker {
     /// A stream frame of a packet. qvis draws what a server sends and what anyone else receives, on streams that a
-    /// client opens in both directions. Where the trace was taken has to be told.
+    /// client opens in both directions; without a vantage point it draws none.
     pub(super) fn stream_data(&mut self, id: u64, sent: bool) {
         let Some(server) = self.trace.server else { return };
         let views = &mut self.trace.views;
@@ -46,7 +46,7 @@ impl Checker {
     /// That a packet has room for the data in it, a frame header of a byte each, as qvis reckons.
     pub(super) fn packet_room(&mut self, data: &Object, length: Option<u64>, frames: &[Value]) {
         let payload =
-            data.get("raw").and_then(|raw| raw.get("payload_length")).and_then(integer).filter(|&told| told > 0);
+            data.get("raw").and_then(|raw| raw.get("payload_length")).and_then(integer).filter(|&length| length > 0);
         let streams = frames.iter().filter(|frame| frame.get("frame_type").and_then(Value::as_str) == Some("stream"));
         let carried = streams.map(|frame| frame.get("length").and_then(integer).unwrap_or(0).saturating_add(1));
         let carried = carried.fold(0_u64, u64::saturating_add);
@@ -58,7 +58,7 @@ impl Checker {
         }
     }
 
-    /// What only the end of a trace shows.
+    /// Reports faults that only the end of a trace shows.
     pub(super) fn end_of_views(&mut self) {
         let views = std::mem::take(&mut self.trace.views);
         if let Some(id) = views.other.filter(|_| !views.drawn) {

@@ -13,7 +13,7 @@ use windlass_qlog::RECORD_SEPARATOR;
 use crate::lint::check::{Checker, Framing};
 use crate::lint::{Place, Rule};
 
-/// A reader that tells which line it is on. The JSON parser takes single bytes from it.
+/// A reader that counts lines. The JSON parser takes single bytes from it.
 struct Lines<R> {
     reader: R,
     line: Rc<Cell<u64>>,

@@ -116,7 +116,7 @@ impl Meter {
         self.acks(now, batch, packet);
     }
 
-    /// What the ACK frames of a packet that came say.
+    /// Takes the ACK frames of a received packet.
     pub(super) fn acks(&mut self, now: i64, batch: &Batch, packet: &Packet) {
         let space = packet.kind.space();
         for ack in batch.path_acks_of(packet) {

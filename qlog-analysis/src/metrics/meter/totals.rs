@@ -1,4 +1,4 @@
-//! What a meter tells: on the way, and at the end.
+//! Results of a meter: on the way, and at the end.
 
 use super::{APP_LIMITED, Coverage, Meter};
 use crate::metrics::credit::Credit;
@@ -16,7 +16,7 @@ pub struct Progress {
     pub acknowledged: u64,
     /// Stream data received, each byte once.
     pub received: u64,
-    /// Number of packets declared lost, as told, or else inferred.
+    /// Packets declared lost: logged, else inferred.
     pub lost: u64,
     /// Whether losses are inferred so far.
     pub inferred: bool,
@@ -26,9 +26,9 @@ pub struct Progress {
     pub in_flight: u64,
     /// The RTT sample of the latest event, ns, taken from its acknowledgement.
     pub rtt: Option<i64>,
-    /// Whether the sender has too little to send, as told.
+    /// Logged: whether the sender has too little to send.
     pub app_limited: Option<bool>,
-    /// Frames that say that a limit of flow control is met, of both ends.
+    /// `DATA_BLOCKED`, `STREAM_DATA_BLOCKED` and kin, of both ends.
     pub blocked: u64,
     /// Flow control of what is sent, and of what is received.
     pub flow_control: [FlowControlProgress; 2],
@@ -37,18 +37,18 @@ pub struct Progress {
 /// Flow control of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowControlProgress {
-    /// The limit of the connection, bytes; `None` if it is not told.
+    /// The limit of the connection, bytes; `None` if it is not logged.
     pub limit: Option<u64>,
     /// Bytes of all streams that count against it.
     pub used: u64,
-    /// The limit of the stream that has most data, bytes; `None` if it is not told.
+    /// The limit of the stream that has most data, bytes; `None` if it is not logged.
     pub stream_limit: Option<u64>,
     /// Bytes of that stream.
     pub stream_used: u64,
 }
 
 impl Meter {
-    /// Packets lost: as told, or else inferred; `None` if the trace tells neither.
+    /// Packets lost: logged, else inferred; `None` if the trace allows neither.
     fn losses(&self) -> Option<(u64, LossSource)> {
         match self.coverage {
             Coverage { losses: true, .. } => {
@@ -59,7 +59,7 @@ impl Meter {
         }
     }
 
-    /// What was counted up to the latest event.
+    /// Totals up to the latest event.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let flow_control = |credit: &Credit| {
@@ -81,7 +81,7 @@ impl Meter {
         }
     }
 
-    /// The larger count where ACKs and a recorder tell of the same marks; the recorder's where ACKs count the sender's own, too.
+    /// The larger count where ACKs and a recorder report the same marks; the recorder's where ACKs count the sender's own, too.
     fn marks(&self) -> u64 {
         let [acknowledged, recorded] = self.marks;
         if self.own_marks { recorded } else { acknowledged.max(recorded) }

@@ -19,7 +19,7 @@ const WAITING: usize = 1 << 12;
 /// Header fields of one HTTP/3 frame that are kept.
 const FIELDS: usize = 256;
 
-/// What is known of a packet before it is complete.
+/// Parts of a packet that is not complete.
 #[derive(Debug, Default)]
 struct Gathered {
     packet: Packet,
@@ -93,9 +93,9 @@ pub(super) struct Session {
     receiving: Option<(i64, Gathered)>,
     /// Bytes of the datagram received last, until a packet of it is known.
     datagram: Option<u32>,
-    /// Packets found lost since then, and when: Chromium tells of them before it tells of the ACK.
+    /// Packets found lost since then, and when: Chromium logs them before the ACK.
     losses: Vec<(i64, Packet)>,
-    /// HTTP/3 frames since then, and when: Chromium reads a packet while it tells of it.
+    /// HTTP/3 frames since then, and when: Chromium logs a packet while it reads it.
     http: Vec<(i64, Http)>,
     /// Types of packets sent, by number.
     sent: HashMap<u64, PacketType>,
@@ -146,7 +146,7 @@ impl Session {
         batch.events.push(Event { time, group, kind });
     }
 
-    /// Takes one event; the time that was told with it, if more exact than `now`.
+    /// Takes one event. Returns the time logged in it, if more exact than `now`.
     pub(super) fn event(
         &mut self,
         kind: Option<Kind>,
@@ -216,7 +216,7 @@ impl Session {
         Ok(now)
     }
 
-    /// The session tells its connection ID.
+    /// The event with the session's connection ID.
     fn begin(&mut self, now: i64, name: &str, params: &mut Cursor<'_>, batch: &mut Batch) -> Result<(), Malformed> {
         let (mut id, mut host, mut port, mut version) = (None, None, None, None);
         params.object(|key, value| {
@@ -229,8 +229,8 @@ impl Session {
             }
             Ok(())
         })?;
-        batch.tell_version(&version.unwrap_or_default());
-        // The end of a session is told under the same name, without these.
+        batch.set_version(&version.unwrap_or_default());
+        // A session's end has the same name, without these.
         let Some(id) = id else { return Ok(()) };
         self.id = id.into_owned();
         if let Some(host) = host {
@@ -447,8 +447,7 @@ impl Session {
     }
 }
 
-/// A time in microseconds if it is within a second of `now`, the milliseconds told with the
-/// event; otherwise `now`.
+/// A time in microseconds if it is within a second of `now`, the event's milliseconds; otherwise `now`.
 fn exact(value: &mut Cursor<'_>, now: i64) -> Result<i64, Malformed> {
     let exact = value.decimal()?.and_then(|time| time.scaled(3));
     Ok(exact.filter(|exact| exact.abs_diff(now) < 1_000_000_000).unwrap_or(now))
@@ -497,14 +496,14 @@ fn limit(of: Limit, params: &mut Cursor<'_>) -> Result<FlowControl, Malformed> {
 
 /// The limits in Chromium's text of transport parameters: names, each with its value after it.
 fn parameters(text: &str, remote: bool) -> TransportParameters {
-    let mut told = TransportParameters { remote, ..TransportParameters::default() };
+    let mut found = TransportParameters { remote, ..TransportParameters::default() };
     let mut words = text.split([' ', '[', ']']).peekable();
     while let Some(word) = words.next() {
-        if let (Some(limit), Some(value)) = (told.limit(word.as_bytes()), words.peek()) {
+        if let (Some(limit), Some(value)) = (found.limit(word.as_bytes()), words.peek()) {
             *limit = value.parse().ok();
         }
     }
-    told
+    found
 }
 
 fn stream(params: &mut Cursor<'_>) -> Result<Stream, Malformed> {

@@ -36,7 +36,7 @@ fn a_figure_has_panels_lanes_units_and_a_legend() {
         "recovery",
         "lost",
         "CE",
-        "not told",
+        "not logged",
     ] {
         assert!(svg.contains(text), "{text}");
     }

@@ -32,7 +32,7 @@ function lossText(trace) {
   const [sent, lost, percent] = ["packets_sent", "packets_lost", "loss_percent"].map((name) => measure(trace, name));
   if (sent === null) return null;
   const inferred = trace.losses === "inferred" ? ", by what its acknowledgements leave out" : "";
-  return lost === null ? `${grouped.format(sent)} packets sent, losses not told`
+  return lost === null ? `${grouped.format(sent)} packets sent, losses not logged`
     : `${grouped.format(lost)} of ${grouped.format(sent)} packets lost${percent === null ? "" : ` (${percent.toFixed(2)} %)`}${inferred}`;
 }
 

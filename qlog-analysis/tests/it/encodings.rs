@@ -7,9 +7,9 @@ use windlass_qlog_analysis::metrics::measure;
 use windlass_qlog_analysis::read::{Options, UnitSource};
 
 use crate::convert::Bytes;
-use crate::reference::{Happening, assert_near, object, one, plain, sequence, trace, transfer};
+use crate::reference::{LoggedEvent, assert_near, object, one, plain, sequence, trace, transfer};
 
-fn objects(events: &[Happening]) -> Vec<Value> {
+fn objects(events: &[LoggedEvent]) -> Vec<Value> {
     events.iter().map(object).collect()
 }
 
@@ -71,10 +71,10 @@ fn times_spelled(write: impl Fn(u64) -> String) -> Vec<u8> {
 #[test]
 fn times_without_leading_zeros_are_seen_and_read_as_they_are_meant() {
     let bytes = times_spelled(|us| format!("{}.{}", us / 1000, us % 1000));
-    let check = |bytes: &[u8], told: bool| {
+    let check = |bytes: &[u8], doubted: bool| {
         let (found, doubts) = one(bytes);
         let seen = doubts.iter().any(|doubt| doubt.starts_with("its times are in ms.us without leading zeros"));
-        assert_eq!((seen, doubts.len()), (told, 2 * usize::from(told)), "{doubts:?}");
+        assert_eq!((seen, doubts.len()), (doubted, 2 * usize::from(doubted)), "{doubts:?}");
         let rtt = found.measures.rtt.unwrap();
         assert_eq!(rtt.samples, 20);
         assert_near(Some(rtt.min), 0.201, 6);
@@ -154,10 +154,10 @@ fn losses_states_and_names_of_mvfst_are_read() {
 fn the_unit_of_rtts_is_seen_in_packets_acked_and_in_the_length_of_the_trace() {
     for acked in [true, false] {
         let mut events = Vec::new();
-        for happening in transfer() {
-            let mut event = object(&happening);
+        for logged in transfer() {
+            let mut event = object(&logged);
             let data = &mut event["data"];
-            match happening.name {
+            match logged.name {
                 "transport:packet_sent" => {
                     data["header"]["packet_type"] = "SHORT_HEADER".into();
                     data.as_object_mut().unwrap().remove("frames");
@@ -191,9 +191,9 @@ fn the_unit_of_rtts_is_seen_in_packets_acked_and_in_the_length_of_the_trace() {
 #[test]
 fn flat_data_of_erlang_quic_are_read_and_converted() {
     let mut events = Vec::new();
-    for happening in transfer() {
-        let mut event = object(&happening);
-        let kind = happening.name.split_once(':').unwrap().1;
+    for logged in transfer() {
+        let mut event = object(&logged);
+        let kind = logged.name.split_once(':').unwrap().1;
         event["name"] = format!("quic:{kind}").into();
         let data = event["data"].as_object_mut().unwrap();
         if let Some(header) = data.remove("header") {
@@ -224,7 +224,7 @@ fn flat_data_of_erlang_quic_are_read_and_converted() {
     }
 }
 
-/// quicly tells no sizes of packets: what needs them is not known.
+/// quicly logs no sizes of packets: what needs them is not known.
 #[test]
 fn without_sizes_there_are_no_bytes_in_flight() {
     let mut events = objects(&transfer());
