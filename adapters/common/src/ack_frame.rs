@@ -110,7 +110,7 @@ pub struct LostPackets {
     pub packets: u32,
     /// Their bytes that counted as in flight.
     pub bytes: u64,
-    /// When the newest of them was sent.
+    /// Send time of the newest of them.
     pub newest_sent_at: Time,
     /// The largest number among them, where the stack reports numbers.
     pub newest_pn: Option<u64>,
@@ -213,7 +213,7 @@ impl AckFrame {
     }
 }
 
-/// The one-way delays of the sample `rtt`, of stacks that are told when the peer sent the acknowledgement: `one_way_ns` is the
+/// The one-way delays of the sample `rtt`, of stacks that know when the peer sent the acknowledgement: `one_way_ns` is the
 /// peer's clock then, less ours when the packet was sent.
 #[must_use]
 pub fn one_way_delays(rtt: &RttSample, one_way_ns: i64) -> OneWay {
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(packets.take(0, None).delivered, 2300);
     }
 
-    /// What a frame emits, all of it.
+    /// All events of a frame.
     fn events(frame: &mut AckFrame) -> Vec<EventKind> {
         let mut events = Vec::new();
         frame.emit_congestion(Time(9), (Time(8), Some(4)), (6000, 4800), |event| events.push(*event));

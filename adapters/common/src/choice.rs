@@ -1,4 +1,4 @@
-//! From what a user typed to a controller the stack can run.
+//! From a user's text to a controller that the stack can run.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,7 +16,7 @@ pub struct Stack {
     pub provides: Signals,
 }
 
-/// Why a controller cannot be used.
+/// Error of choosing a controller.
 #[derive(Clone, PartialEq, thiserror::Error)]
 pub enum ChoiceError {
     /// The text is not a controller of the catalogue with valid parameters.
@@ -58,7 +58,7 @@ impl ChoiceError {
 }
 
 impl fmt::Debug for ChoiceError {
-    /// What `?` in `main` prints: the text.
+    /// The text, since `main` prints errors with `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

@@ -18,7 +18,7 @@
 //! ```
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path as File;
+use std::path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -89,7 +89,7 @@ impl Config {
     ///
     /// # Errors
     /// The file cannot be read, or has a mistake.
-    pub fn read(path: impl AsRef<File>) -> Result<Config, ConfigError> {
+    pub fn read(path: impl AsRef<path::Path>) -> Result<Config, ConfigError> {
         let path = path.as_ref();
         let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
@@ -101,7 +101,7 @@ impl Config {
     ///
     /// # Errors
     /// The text has a mistake.
-    pub fn parse_at(path: impl AsRef<File>, text: &str) -> Result<Config, ConfigError> {
+    pub fn parse_at(path: impl AsRef<path::Path>, text: &str) -> Result<Config, ConfigError> {
         let path = path.as_ref();
         file::read(&path.display().to_string(), path.parent(), text)
     }
@@ -219,7 +219,7 @@ impl Config {
         Flow::ungrouped_with(*controller, path, recorder)
     }
 
-    /// Where to record, if anywhere.
+    /// The `[recording]` section; `None` if the file has none.
     #[must_use]
     pub fn recording(&self) -> Option<&Recording> {
         self.0.recording.as_ref()

@@ -1,11 +1,11 @@
-//! What was in flight and delivered when each packet left, for controllers that ask.
+//! Bytes in flight and delivered when each packet was sent, for controllers that ask.
 
 use std::collections::VecDeque;
 
 use windlass_controllers::event::{Delivery, PacketsAcked};
 use windlass_controllers::{Signals, Time};
 
-/// What is known of a path when packets were sent.
+/// State of a path when packets were sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SendSnapshot {
     /// Bytes in flight just after the last packet of the instant.
@@ -39,7 +39,7 @@ struct PacketState {
 const _: () = assert!(size_of::<PacketState>() <= 48);
 
 impl PacketState {
-    /// What the ACK of the last packet of the instant tells, where `lost` bytes are lost by now.
+    /// Snapshot for the ACK of the last packet of the instant; `lost` bytes are lost by now.
     #[inline]
     fn snapshot(&self, lost: u64) -> SendSnapshot {
         // A difference of two counts of 63 bits.
@@ -59,7 +59,7 @@ struct PacketStates {
     first: VecDeque<PacketState>,
     /// All of them full but the last.
     later: VecDeque<VecDeque<PacketState>>,
-    /// How many left before the newest acknowledged.
+    /// Number of packets sent before the newest acknowledged.
     overtaken: usize,
 }
 
@@ -163,8 +163,8 @@ impl DeliveryRateState {
         signals.contains(Signals::WINDOW_AT_SEND) || signals.contains(Signals::DELIVERY_RATE)
     }
 
-    /// A packet left at `now` and made it `in_flight` bytes in flight; whether it was the
-    /// `first` of a flight.
+    /// A packet left at `now` and made it `in_flight` bytes in flight. `first`: it began a
+    /// flight.
     pub fn sent(&mut self, now: Time, in_flight: u64, first: bool) {
         if let Some(last) = self.packets.back_mut().filter(|last| last.at == now) {
             last.in_flight = in_flight;
@@ -185,7 +185,7 @@ impl DeliveryRateState {
     }
 
     /// Packets were acknowledged at `now`, the newest of them sent at `newest_sent_at`, which makes it `delivered`
-    /// bytes delivered on the path, with `in_flight` left; whether the application had nothing to send although the window had
+    /// bytes delivered on the path, with `in_flight` left. `app_limited`: the application had nothing to send although the window had
     /// room. Returns the snapshot of the newest, if there is one, and drops those of packets that left more than a
     /// round-trip time before it: they are taken for lost (`RFC 9002 §6.1.2`).
     pub fn acknowledged(
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_since_a_packet_left_is_told() {
+    fn bytes_lost_since_a_packet_was_sent_are_in_its_snapshot() {
         let mut state = DeliveryRateState::default();
         state.lost(Time(0), 7 * PACKET);
         state.sent(Time(1), PACKET, true);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_is_told_where_its_count_wraps() {
+    fn bytes_lost_are_right_where_their_count_wraps() {
         for before in [(1 << 63) - 1, u64::MAX] {
             let mut state = DeliveryRateState::default();
             state.lost(Time(0), before);

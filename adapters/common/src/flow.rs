@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorder_hears_every_step() {
+    fn a_recorder_gets_every_step() {
         struct Count(std::sync::mpsc::Sender<u64>);
         impl Recorder for Count {
             fn record(&mut self, _: &Event, decision: &Decision, variables: &crate::StateVariables<'_>) {

@@ -1,4 +1,4 @@
-//! Which flow a connection gets: of which controller, in which group, recorded by whom.
+//! The flow of a connection: its controller, its group, its recorder.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};

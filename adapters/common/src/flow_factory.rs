@@ -25,7 +25,7 @@ impl FlowFactory {
     /// # Errors
     /// The text cannot be read, or the controller needs a signal `stack` does not report.
     pub fn named(text: &str, stack: &Stack) -> Result<Self, ChoiceError> {
-        Ok(Self::of(FlowBuilder::named(text, stack)?, &NOBODY.into()))
+        Ok(Self::of(FlowBuilder::named(text, stack)?, &NO_PEER.into()))
     }
 
     /// A factory of what `config` says for `peer`, with its groups and recordings.
@@ -40,7 +40,7 @@ impl FlowFactory {
 }
 
 /// The peer where the stack reports none.
-const NOBODY: (Ipv4Addr, u16) = (Ipv4Addr::UNSPECIFIED, 0);
+const NO_PEER: (Ipv4Addr, u16) = (Ipv4Addr::UNSPECIFIED, 0);
 
 impl<C: ConfiguredController> FlowFactory<C> {
     /// A factory of flows of `controller`: [`Static`](windlass_controllers::Static) makes one of
@@ -49,7 +49,7 @@ impl<C: ConfiguredController> FlowFactory<C> {
     /// # Errors
     /// The controller needs a signal `stack` does not report.
     pub fn new(controller: C, stack: &Stack) -> Result<Self, ChoiceError> {
-        Ok(Self::of(FlowBuilder::new(controller, stack)?, &NOBODY.into()))
+        Ok(Self::of(FlowBuilder::new(controller, stack)?, &NO_PEER.into()))
     }
 
     fn of(builder: FlowBuilder<C>, peer: &Peer<'_>) -> Self {

@@ -1,4 +1,4 @@
-//! Groups of flows to one peer: who owns the table the controllers share.
+//! Groups of flows to one peer, and the table their controllers share.
 //!
 //! Joining takes the same time however many groups there are, and a step of a group's member is bounded, since a
 //! controller may look at all members for each acknowledgement: a group has at most [`MAX_MEMBERS`].
@@ -290,7 +290,7 @@ impl<C: ConfiguredController, K: Hash + Eq> Groups<C, K> {
         }
     }
 
-    /// How many groups have members.
+    /// Number of groups that have members.
     #[must_use]
     pub fn len(&self) -> usize {
         let keys = lock(&self.by_key);
@@ -340,7 +340,7 @@ impl<C: ConfiguredController> Membership<C> {
         self.holders.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A flow gives it up; whether it was the last one, which exactly one flow is.
+    /// A flow leaves. Returns true for the last one, which exactly one flow is.
     pub(crate) fn release(&self) -> bool {
         self.holders.fetch_sub(1, Ordering::AcqRel) == 1
     }
@@ -356,7 +356,7 @@ impl<C: ConfiguredController> Membership<C> {
         self.group.change()
     }
 
-    /// Which version of the group there is.
+    /// Number of changes of the group so far.
     #[inline]
     pub(crate) fn version(&self) -> u64 {
         self.group.version.load(Ordering::Acquire)

@@ -98,8 +98,8 @@ impl InFlight {
     }
 
     /// Fills in what was in flight and delivered when the newest packet of `acked`, a frame read at
-    /// `now`, was sent, where snapshots are kept. Call [`acknowledged`](Self::acknowledged) first. Whether the application had nothing to send although the window had
-    /// room.
+    /// `now`, was sent, where snapshots are kept. Call [`acknowledged`](Self::acknowledged) first. `app_limited`: the
+    /// application had nothing to send although the window had room.
     #[inline]
     pub fn fill_delivery_rate(&mut self, now: Time, acked: &mut PacketsAcked, app_limited: bool) {
         if let Some(delivery_rate) = &mut self.delivery_rate {

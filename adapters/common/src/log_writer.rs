@@ -59,7 +59,7 @@ enum Job {
     Close { file: u64 },
 }
 
-/// What did not reach the disk.
+/// Records that did not reach the disk.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
     /// Records dropped since the disk did not keep up.
@@ -126,7 +126,7 @@ impl LogWriter {
         LogFile { writer: self.clone(), id, name: name.into(), begun: false, lost: Arc::default() }
     }
 
-    /// What was dropped or failed so far.
+    /// Records dropped and errors so far.
     #[must_use]
     pub fn report(&self) -> Report {
         self.0.shared.lock().report.clone()
@@ -230,7 +230,7 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// How many records of the file were dropped; counts on.
+    /// Live count of the file's dropped records.
     #[must_use]
     pub fn lost(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.lost)

@@ -27,7 +27,7 @@ pub enum NamedController {
 /// The controllers that this program added.
 static ADDED: OnceLock<(Vec<Entry<NamedController>>, Vec<&'static str>)> = OnceLock::new();
 
-/// Why controllers cannot be added.
+/// Error of adding controllers.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddError {
     /// The catalogue, or another of them, has the name.
@@ -119,7 +119,7 @@ impl NamedController {
         }
     }
 
-    /// What is said of it.
+    /// Its entry in the catalogue.
     ///
     /// # Panics
     /// It is one that was never [added](Self::add).
@@ -175,7 +175,7 @@ impl From<Algorithm> for NamedController {
     }
 }
 
-/// What a user would type to get it.
+/// The text that [`read`](NamedController::read) takes for it.
 impl Display for NamedController {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ConfiguredController::write(self, f)
@@ -187,7 +187,7 @@ impl Display for NamedController {
 #[derive(Clone, Copy)]
 pub struct Own {
     controller: &'static dyn Erased,
-    /// What a user would type to get it.
+    /// The text that reads as it.
     text: &'static str,
 }
 

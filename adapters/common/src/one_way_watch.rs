@@ -20,7 +20,7 @@ pub struct OneWayWatch {
     missed: bool,
 }
 
-/// What became of a flow whose one-way delays do not come.
+/// How a flow whose one-way delays do not come goes on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FellBack {
     /// A line for the log.
@@ -65,7 +65,7 @@ impl OneWayWatch {
     }
 }
 
-/// The flow starts anew, with its time as its seed. What records it hears no more: a replay could not follow.
+/// Starts the flow anew, with `now` as its seed and without a recorder: a replay could not follow.
 #[cold]
 fn fall_back<C: ConfiguredController>(flow: &mut Flow<C>, now: Time, mtu: u32) -> FellBack {
     let missing = format!("{} needs one-way delays, but none came in {ROUNDS} round trips", Typed(flow.controller()));
@@ -90,7 +90,7 @@ fn fallback<C: ConfiguredController>(flow: &Flow<C>) -> Option<(C, &'static str)
     reported.contains(other.needs()).then_some((other, does))
 }
 
-/// What a user would type to get a controller.
+/// Displays the text that reads as a controller.
 struct Typed<'a, C>(&'a C);
 
 impl<C: ConfiguredController> Display for Typed<'_, C> {
@@ -112,7 +112,7 @@ mod tests {
         (flow, watch)
     }
 
-    /// The times at which a flow of `controller` falls back that hears every unit of time, in round trips of ten.
+    /// The times at which a flow of `controller` falls back that has an ACK every unit of time, in round trips of ten.
     fn times(controller: &str, came: impl Fn(u64) -> bool) -> Vec<u64> {
         let (mut flow, mut watch) = flow(controller);
         let mut missed = |at: u64| {

@@ -1,4 +1,4 @@
-//! How fast packets leave where a controller decides a window alone: the one rule of all adapters, of
+//! The pacing rate where a controller decides a window alone: the one rule of all adapters, of
 //! libwindlass and of the simulator.
 
 use windlass_controllers::{Decision, Phase, Span};

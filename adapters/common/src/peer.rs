@@ -1,4 +1,4 @@
-//! Whom a flow sends to.
+//! The peer of a flow.
 
 use std::net::SocketAddr;
 

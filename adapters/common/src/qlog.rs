@@ -23,7 +23,7 @@ pub const MARKED: &str = "windlass:marked";
 /// Name of the qlog event that a loss was spurious.
 pub const SPURIOUS_LOSS: &str = "windlass:spurious_loss";
 
-/// How much a [`QlogRecorder`] writes.
+/// Detail of a [`QlogRecorder`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Level {
     /// Metrics, congestion states, losses and marks.
@@ -88,7 +88,7 @@ pub struct QlogRecorder<W: Write> {
 struct Omitted {
     /// Leaves out `packet_lost`.
     packets: bool,
-    /// How large datagrams may be.
+    /// Changes of the datagram size.
     mtu: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Listening to a flow's decisions.
+//! Recorders of a flow's events and decisions.
 
 use windlass_controllers::{Decision, Event};
 
@@ -11,15 +11,15 @@ pub type StateVariables<'a> = dyn Fn(&mut dyn FnMut(&'static str, f64)) + 'a;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "qlog", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroupStep {
-    /// Tells groups of one [`Groups`](crate::Groups) apart, in the order they were created.
+    /// Number of the group within its [`Groups`](crate::Groups), in the order they were created.
     pub group: u64,
-    /// How many steps the group's flows took before this one.
+    /// Number of steps that the group's flows took before this one.
     pub step: u64,
     /// The flow's [`Member::id`](windlass_controllers::Member::id).
     pub member: u64,
 }
 
-/// Hears of every event of a flow and the decision it led to.
+/// Gets every event of a flow and the decision it led to.
 pub trait Recorder: Send + Sync {
     /// The event that [`record`](Self::record) gets next was a grouped flow's, and its
     /// step was `step`.

@@ -16,7 +16,7 @@ use windlass_controllers::{Decision, Event, EventKind};
 use crate::step::{Entry, ReadError, Start, Step, Steps, fields};
 use crate::{Flow, GroupStep, Groups, NamedController, Recorder, StateVariables};
 
-/// What came of replaying one log.
+/// Result of replaying one log.
 #[derive(Debug)]
 pub enum Outcome {
     /// Every decision was the recorded one.

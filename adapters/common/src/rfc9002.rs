@@ -81,7 +81,7 @@ pub struct RttEstimator {
     pub variation: Span,
     /// `min_rtt`; zero before the first sample.
     pub min: Span,
-    /// When the first sample was taken; `None` before it.
+    /// Time of the first sample; `None` before it.
     pub first_sample: Option<Time>,
 }
 

@@ -1,4 +1,4 @@
-//! When a sender is idle: nothing in flight and nothing to send, for longer than a probe timeout.
+//! Idle senders: nothing in flight and nothing to send, for longer than a probe timeout.
 
 use windlass_controllers::event::IdleRestart;
 use windlass_controllers::{ConfiguredController, Span, Time};
@@ -21,9 +21,8 @@ pub struct Silence {
 }
 
 impl Silence {
-    /// What to tell the controller as the silence ends at `now`: that the sender was idle, if it had
-    /// nothing to send for longer than its probe timeout `pto`. Its pacer might have held a packet
-    /// until `held_until`.
+    /// The restart for the controller as the silence ends at `now`, if the sender had nothing to send for longer
+    /// than its probe timeout `pto`. Its pacer might have blocked a packet until `held_until`.
     #[must_use]
     pub fn end(self, now: Time, held_until: Time, pto: Span) -> Option<IdleRestart> {
         let restart = IdleRestart::new(now.since(self.since.max(held_until)), pto);

@@ -1,4 +1,4 @@
-//! What a recorded step of a flow is, as data that survives a file bit for bit.
+//! A recorded step of a flow, as data that survives a file bit for bit.
 //!
 //! JSON keeps integers exact only below 2^53 and knows no infinities, so larger integers
 //! are strings and non-finite floats are the bits of the float as a string. Times and
@@ -31,7 +31,7 @@ pub struct Start {
 pub struct Step {
     /// The event the controller got.
     pub event: Event,
-    /// What held from then on.
+    /// The decision in effect after the event.
     pub decision: Decision,
     /// When in its group's life it happened; `None` for a flow outside any group.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -58,7 +58,7 @@ impl<C: ConfiguredController> calls::Stack<C> for Stack<C> {
     }
 }
 
-/// What an ACK frame or a timer found so far.
+/// Acknowledgements and losses of an ACK frame or a timer so far.
 #[derive(Default)]
 struct Frame {
     latest_us: Option<u64>,
@@ -181,7 +181,7 @@ impl calls::Path for Path {
                 self.frame.lost.push(packet(&lost));
                 self.frame.persistent = persistent;
             }
-            // What follows tells whether a frame or a timer found them.
+            // The next call shows whether a frame or a timer found them.
             Call::LossesEnd { .. } => {}
             Call::Marked { packets, newest } => self.frame.marks = Some((u32_of(packets), newest)),
             Call::Spurious => {

@@ -53,7 +53,7 @@ impl NewConnection<'_> {
         let provides = self.provides();
         require(controller, text, STACK, provides).map_err(|error| {
             let missing = controller.needs().without(provides);
-            // The program's settings, or those of whoever runs it.
+            // The program's settings, or its user's.
             let settings = [(WITH_ECN, "EcnEnabled"), (WITH_ONE_WAY_DELAY, "OneWayDelayEnabled")];
             let helps = settings.iter().filter(|(signals, _)| missing.without(*signals) != missing);
             let lines: Vec<String> = helps.map(|(_, setting)| format!("{setting} = true")).collect();

@@ -128,7 +128,7 @@ mod tests {
         let ended = control;
         guarded.on_sent(&mut control, &abi::Sent::default());
         guarded.update(&mut control, |path| path.on_ecn_ce(&abi::EcnCe::default()));
-        assert_eq!(control, ended, "nobody decides any more");
+        assert_eq!(control, ended, "no decision after the panic");
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(crate) trait PathEvents: Send {
     fn on_discarded(&mut self, now_us: u64, in_flight: u32);
     /// Has the flow go on with its fallback if the one-way delays that it needs do not come.
     fn fall_back(&mut self) -> Option<FellBack>;
-    /// What the sender may do.
+    /// Decision for MsQuic's sender.
     fn control(&self) -> abi::Control;
 }
 

@@ -14,7 +14,7 @@ use crate::process::{effective_user, environment};
 impl StartFlow for SettingsFile<Definition> {
     fn start(&self, new: &NewConnection<'_>) -> Result<GuardedPath, String> {
         let settings = self.settings();
-        // Without a reason nobody is warned: the file is for other applications.
+        // An empty reason prints no warning: the file is for other applications.
         let flow = settings.of_app(new.app).ok_or("")?.start(new)?;
         if environment(c"WINDLASS_LOG").is_some_and(|value| value == "1") {
             warn(&format!("MsQuic, to {}: {}, by the settings file", new.peer.address, flow.controller()));

@@ -15,7 +15,7 @@ fn main() {
     ]);
 }
 
-/// What noq spells its own way.
+/// noq's own spellings.
 mod shim {
     use std::hint::black_box;
     use std::time::Instant;

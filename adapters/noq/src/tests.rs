@@ -41,7 +41,7 @@ fn a_file_chooses_by_peer_and_its_factories_share_groups_and_recordings() {
     assert_eq!(config.groups().with(&key, |group| group.members().len()), Some(2));
     let near = make(address(8).into());
     assert_eq!(near.metrics().congestion_window, 20 * 1200);
-    // quinn cannot run it: it needs a pacer that obeys.
+    // quinn cannot run it: it needs the pacing signal.
     let other = make(Peer::from(std::net::SocketAddr::from(([198, 51, 100, 1], 443))));
     assert_eq!(other.flow().controller().to_string(), "nice");
     drop((first, second, near, other));

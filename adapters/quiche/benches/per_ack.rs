@@ -37,8 +37,8 @@ struct Path {
 }
 
 impl Path {
-    /// As many packets leave as the window lets go, four at most. Pacing is asked and not
-    /// obeyed.
+    /// Sends as many packets as the window allows, four at most. The pacing rate is asked for and
+    /// not applied.
     #[inline]
     fn send(&mut self, now: Instant) {
         for _ in 0..4 {

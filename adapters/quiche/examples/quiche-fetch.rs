@@ -112,7 +112,7 @@ impl Answer {
         Ok(())
     }
 
-    /// How many bytes the file has.
+    /// Size of the file, bytes.
     fn end(&self) -> Result<usize, Box<dyn Error>> {
         match self.found {
             Some(true) => Ok(self.bytes),

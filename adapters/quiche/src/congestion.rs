@@ -27,7 +27,7 @@ const MAX_PACKETS: usize = 1024;
 /// congestion response answers: losses of packets that left before its first loss was found.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Episode {
-    /// When its first loss was found.
+    /// Time at which its first loss was found.
     found_at: Time,
     newest_sent_at: Time,
     missing: Vec<u64>,

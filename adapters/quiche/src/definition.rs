@@ -39,7 +39,7 @@ pub struct Definition<E: ConfiguredController = NamedController> {
 }
 
 /// quiche with the signals it provides in this program.
-/// What a program can do where marks are missing.
+/// Adds advice to the error for missing CE marks.
 fn advised(error: ChoiceError) -> ChoiceError {
     let marks = Signals::ECN.and(Signals::CE_COUNT);
     error.advised(marks, "set ECT(0) or ECT(1) on the program's sockets and call windlass_quiche::sets_ect()")
@@ -62,7 +62,7 @@ impl Definition {
     ///
     /// # Errors
     /// A controller of the file needs a signal quiche does not report, a rule goes by host
-    /// names, which quiche does not tell a congestion controller, or recordings cannot be
+    /// names, which quiche does not give a congestion controller, or recordings cannot be
     /// written.
     #[cfg(feature = "config")]
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {

@@ -13,7 +13,7 @@ use crate::Definition;
 /// quiche's own without it.
 pub const PREFIX: &str = Algorithm::PREFIX;
 
-/// Why a name could not be registered.
+/// Error of registering a name.
 #[derive(Clone, PartialEq)]
 pub enum RegisterError {
     /// The controller cannot be used.
@@ -44,7 +44,7 @@ impl std::fmt::Display for RegisterError {
 }
 
 impl std::fmt::Debug for RegisterError {
-    /// What `?` in `main` prints: the text.
+    /// The text, since `main` prints errors with `Debug`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)
     }

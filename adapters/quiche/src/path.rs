@@ -35,9 +35,9 @@ pub(crate) struct Path<E: ConfiguredController> {
 /// How fast the path delivers, over spans of about a round trip.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct DeliveryRate {
-    /// When the span under way ends.
+    /// End of the present span.
     until: Time,
-    /// When it began, and the bytes delivered by then.
+    /// Its beginning, and the bytes delivered by then.
     began: Option<(Time, u64)>,
     /// The rate of the latest span, bit/s.
     latest: Option<u64>,

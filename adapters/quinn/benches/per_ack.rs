@@ -15,7 +15,7 @@ fn main() {
     ]);
 }
 
-/// What quinn spells its own way.
+/// quinn's own spellings.
 mod shim {
     use std::hint::black_box;
     use std::time::Instant;

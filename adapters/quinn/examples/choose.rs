@@ -70,7 +70,7 @@ pub(crate) async fn run() -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// A server decides by who comes: 127.0.0.1 gets Copa, everybody else CUBIC.
+/// A server that chooses by the client's address: 127.0.0.1 gets Copa, all others CUBIC.
 async fn accept(incoming: Incoming, server: &ServerConfig) -> Result<Connection> {
     let controller = if incoming.remote_address().ip() == Ipv4Addr::LOCALHOST { "copa" } else { "cubic" };
     let mut config = server.clone();

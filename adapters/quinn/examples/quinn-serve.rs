@@ -7,7 +7,7 @@ use std::{convert::Infallible, error::Error, path::Path, path::PathBuf, process:
 use tokio::{io::AsyncWriteExt, sync::Semaphore};
 
 const USAGE: &str = "quinn-serve [--cc NAME] [--connections N] [--report groups] ADDRESS:PORT DIRECTORY KEYS";
-/// How long a handshake may take.
+/// Time limit of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 #[tokio::main]

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use driver::{Deaf, MTU, Zeros, timestamp};
+use driver::{MTU, NullPublisher, Zeros, timestamp};
 use s2n_quic::provider::congestion_controller::{
     Bbr, CongestionController, Cubic, Endpoint, PathInfo, RttEstimator, Timestamp,
 };
@@ -40,8 +40,8 @@ struct Connection<C: CongestionController> {
 }
 
 impl<C: CongestionController> Connection<C> {
-    /// Sends what the window lets go, asking what s2n-quic asks for each packet. Pacing is
-    /// asked and not obeyed: as many packets leave as are acknowledged.
+    /// Sends what the window allows, with the calls that s2n-quic makes for each packet. The pacing
+    /// rate is asked for and not applied: as many packets leave as are acknowledged.
     #[inline]
     fn send(&mut self, now: Timestamp) {
         let controller = &mut self.controller;
@@ -51,7 +51,7 @@ impl<C: CongestionController> Connection<C> {
                 break;
             }
             black_box((controller.congestion_window(), controller.bytes_in_flight()));
-            let info = controller.on_packet_sent(now, MTU.into(), Some(false), &self.rtt, &mut Deaf);
+            let info = controller.on_packet_sent(now, MTU.into(), Some(false), &self.rtt, &mut NullPublisher);
             self.flying.push_back((now, info));
         }
     }
@@ -66,11 +66,11 @@ impl<C: CongestionController> Connection<C> {
         let (controller, rtt) = (&mut self.controller, &mut self.rtt);
         let sample = now.saturating_duration_since(newer.0);
         rtt.update_rtt(Duration::ZERO, sample, now, true, PacketNumberSpace::ApplicationData);
-        controller.on_rtt_update(newer.0, now, rtt, &mut Deaf);
+        controller.on_rtt_update(newer.0, now, rtt, &mut NullPublisher);
         for (i, (_, info)) in self.flying.drain(..lost).enumerate() {
-            controller.on_packet_lost(MTU.into(), info, false, i == 0, &mut Zeros, now, &mut Deaf);
+            controller.on_packet_lost(MTU.into(), info, false, i == 0, &mut Zeros, now, &mut NullPublisher);
         }
-        controller.on_ack(newer.0, packets * usize::from(MTU), newer.1, rtt, &mut Zeros, now, &mut Deaf);
+        controller.on_ack(newer.0, packets * usize::from(MTU), newer.1, rtt, &mut Zeros, now, &mut NullPublisher);
         self.flying.drain(..packets);
         black_box((controller.congestion_window(), controller.bytes_in_flight()));
     }

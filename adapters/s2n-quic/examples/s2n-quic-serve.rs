@@ -51,7 +51,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         tokio::spawn(async move {
             let peer = connection.remote_addr();
             let end = serve(connection, root).await.map_or_else(|error| error.to_string(), |()| "closed".to_owned());
-            println!("{}: {end}", peer.map_or_else(|_| "somebody".to_owned(), |peer| peer.to_string()));
+            println!("{}: {end}", peer.map_or_else(|_| "unknown peer".to_owned(), |peer| peer.to_string()));
             drop(place);
         });
     }

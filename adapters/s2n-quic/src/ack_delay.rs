@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_start_tells_nothing() {
+    fn a_fresh_start_gives_no_delay() {
         let mut rtt = estimator();
         update(&mut rtt, 50_000, 0);
         update(&mut rtt, 90_000, 20_000);

@@ -33,7 +33,7 @@ impl Clock {
         Clock { first, latest: (timestamp, Time::from_micros(past)) }
     }
 
-    /// When it was read last.
+    /// Time of the latest reading.
     #[inline]
     pub(crate) fn latest(&self) -> Time {
         self.latest.1

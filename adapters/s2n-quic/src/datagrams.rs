@@ -1,4 +1,4 @@
-//! How many packets bytes are.
+//! Numbers of packets from numbers of bytes.
 
 /// Counts the datagrams that bytes of a path make.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ impl Datagrams {
         Datagrams { size, reciprocal: (1 << 40) / u64::from(size) + 1 }
     }
 
-    /// How many packets `bytes` are, all but the last full.
+    /// Number of packets in `bytes`, all but the last full.
     #[inline]
     pub(crate) fn count(&self, bytes: u64) -> u32 {
         let padded = bytes.saturating_add(u64::from(self.size - 1));

@@ -1,4 +1,4 @@
-//! When the next packet may leave.
+//! Pacing: the earliest time of the next packet.
 
 use windlass_adapter::{to_f64, to_u64, windows_per_rtt};
 use windlass_controllers::{Decision, Span, Time};
@@ -30,9 +30,9 @@ pub(crate) struct Pacer {
     /// What a byte takes, in [`PARTS`] of a nanosecond; zero: unpaced. A whole number: it is
     /// worked out once for a frame, and used for every packet.
     price: u64,
-    /// What may be made up for after a pause.
+    /// Time that may be caught up after a pause.
     credit: Span,
-    /// When everything sent has left at the rate.
+    /// Time by which everything sent has left at the rate.
     due: Time,
 }
 

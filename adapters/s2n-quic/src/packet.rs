@@ -1,4 +1,4 @@
-//! What is remembered of a packet in flight.
+//! Data kept for a packet in flight.
 
 use windlass_controllers::Time;
 
@@ -39,7 +39,7 @@ impl PacketInfo {
         self.counts as u32 as u64 >> 1
     }
 
-    /// Whether the application left the window unused.
+    /// `app_limited`: the application left the window unused.
     #[inline]
     pub(crate) fn app_limited(self) -> bool {
         self.counts & 1 == 1

@@ -65,7 +65,7 @@ pub(crate) struct Path<C: ConfiguredController> {
     app_limited: bool,
 }
 
-/// What was decided, carried out.
+/// The decision in effect, and what s2n-quic asks of it.
 #[derive(Clone, Debug, Default)]
 struct Sending {
     mtu: u32,
@@ -81,7 +81,7 @@ struct Sending {
 }
 
 impl Sending {
-    /// What was decided, after losses or something else.
+    /// Puts a decision into effect; `after_losses` if losses led to it.
     #[inline(always)]
     fn apply(&mut self, decision: &Decision, after_losses: bool) {
         self.pacer.apply(decision, self.smoothed, self.mtu);
@@ -165,7 +165,7 @@ impl<C: ConfiguredController> Path<C> {
         path.send_quantum().map(|bytes| bytes as usize)
     }
 
-    /// When the next packet may leave, if that is later.
+    /// Earliest time of the next packet; `None` for at once.
     pub(crate) fn next_send_time(&self) -> Option<Timestamp> {
         let due = self.sending.pacer.due();
         self.clock.as_ref().filter(|clock| due > clock.latest()).map(|clock| clock.timestamp(due))
@@ -286,7 +286,7 @@ impl<C: ConfiguredController> Path<C> {
         self.info(at, limited)
     }
 
-    /// What to remember of a packet that left at `now`.
+    /// Data to keep for a packet that left at `now`.
     #[inline]
     fn info(&self, now: Time, app_limited: bool) -> PacketInfo {
         let in_flight = match &self.state {

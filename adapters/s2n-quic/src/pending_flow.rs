@@ -1,4 +1,4 @@
-//! What a path needs to become a flow.
+//! A path that has not sent yet, with all it needs to become a flow.
 
 use std::fmt;
 use std::net::SocketAddr;

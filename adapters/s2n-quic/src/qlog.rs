@@ -25,7 +25,7 @@ mod frames;
 
 pub use connection::Connection;
 
-/// Where the qlog of one connection goes.
+/// Writer of one connection's qlog.
 pub type Output = Box<dyn Write + Send>;
 
 /// A connection about to be logged.
@@ -116,7 +116,7 @@ impl Qlog {
         }
     }
 
-    /// Sets the dialect; the IETF's by default.
+    /// Sets the profile; the IETF's by default.
     #[must_use]
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = profile;
@@ -167,7 +167,7 @@ impl Qlog {
     fn begin(&mut self, new: &NewConnection, now: u64) -> Option<Connection> {
         let (output, lost) = (self.outputs)(new)?;
         // s2n-quic counts connections from 0 in each endpoint. A client learns of the original destination connection ID
-        // from the server's transport parameters; a server's events do not tell it.
+        // from the server's transport parameters; a server's events do not have it.
         let group = self.endpoint.as_ref().map_or(new.id.to_string(), |endpoint| format!("{endpoint}-{}", new.id));
         let header = Header {
             title: &self.title,
@@ -234,7 +234,7 @@ impl Recorders {
     }
 }
 
-/// Where a flow is recorded.
+/// The log that a flow is recorded in.
 #[derive(Clone)]
 pub(crate) struct Place {
     trace: SharedTrace<Output>,

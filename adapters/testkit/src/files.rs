@@ -28,7 +28,7 @@ pub fn exit_code(result: Result<(), Box<dyn Error>>) -> ExitCode {
     )
 }
 
-/// Prints how many groups there are whenever their number changes, for whoever watches a server for long.
+/// Prints the number of groups whenever it changes.
 pub fn report_groups(count: impl Fn() -> usize + Send + 'static) {
     std::thread::spawn(move || {
         let mut last = None;
@@ -46,7 +46,7 @@ pub fn report_groups(count: impl Fn() -> usize + Send + 'static) {
 /// it, nothing a symlink inside leads out to, no directory.
 ///
 /// # Errors
-/// Why not, fit for the one who asked.
+/// The reason, as a text for the client.
 pub fn open(root: &Path, request: &[u8]) -> Result<File, String> {
     let request = std::str::from_utf8(request).map_err(|_| "the path is not UTF-8".to_owned())?;
     let path = Path::new(request);
@@ -60,7 +60,7 @@ pub fn open(root: &Path, request: &[u8]) -> Result<File, String> {
     let root = root.canonicalize().map_err(missing)?;
     let path = root.join(path).canonicalize().map_err(missing)?;
     if !path.starts_with(&root) {
-        // As if it were not there: what is outside is nobody's business.
+        // As if it were not there: which files exist outside is not disclosed.
         return Err(format!("there is no file {request:?}"));
     }
     // Asked before it is opened: opening a pipe would wait for its writer.
@@ -79,7 +79,7 @@ pub struct Identity {
 }
 
 /// The identity kept in `directory` as `certificate.der` and `key.der`, made there if there
-/// is no key. Nobody but the user can read the key.
+/// is no key. Only the user can read the key.
 ///
 /// # Errors
 /// It can neither be read nor made, or others can read the key.

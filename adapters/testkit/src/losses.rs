@@ -30,7 +30,7 @@ impl Losses {
         lost
     }
 
-    /// How many were since this was last asked.
+    /// Packets lost since the latest call.
     pub fn take(&mut self) -> u64 {
         std::mem::take(&mut self.lost)
     }

@@ -5,7 +5,7 @@ use crate::rounds::{Block, Candidate};
 use windlass_controllers::schemes::{cubic, reno};
 use windlass_controllers::{Algorithm, ConfiguredController, Signals, Static, WindowController};
 
-/// What makes something to measure of a controller.
+/// Makes a benchmark of a controller.
 pub trait Runs {
     /// Connections that `controller` runs on.
     fn run<C: ConfiguredController>(&self, controller: C) -> Box<dyn FnMut() -> Block>;

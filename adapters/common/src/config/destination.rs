@@ -1,10 +1,10 @@
-//! Whom a rule is for.
+//! The peers a rule applies to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::Peer;
 
-/// What a rule's `to` covers.
+/// The peers that a rule's `to` covers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Destination {
     host: Host,
@@ -31,7 +31,7 @@ impl Destination {
     /// Reads a `to`.
     ///
     /// # Errors
-    /// What was expected instead.
+    /// The text that was expected instead.
     pub fn read(text: &str) -> Result<Destination, String> {
         if let Ok(address) = text.parse::<IpAddr>() {
             return Ok(Destination { host: Host::single(address), port: None });

@@ -1,7 +1,7 @@
 //! From text to a configuration.
 
 use std::collections::BTreeMap;
-use std::path::{Path as File, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -55,7 +55,7 @@ struct RecordingTable {
 }
 
 /// Reads the text of the file `name`, which lies in `directory`.
-pub(super) fn read(name: &str, directory: Option<&File>, text: &str) -> Result<Config, ConfigError> {
+pub(super) fn read(name: &str, directory: Option<&Path>, text: &str) -> Result<Config, ConfigError> {
     let mut reader = Reader { name, lines: Lines::of(text), problems: Vec::new() };
     let document: Document = match toml::from_str(text) {
         Ok(document) => document,
@@ -75,7 +75,7 @@ pub(super) fn read(name: &str, directory: Option<&File>, text: &str) -> Result<C
             reader.wrong(&table.directory.span(), "directory is \"\"; expected a directory".to_owned());
         }
         let level = if table.steps { Level::Steps } else { Level::Recovery };
-        Recording::new(directory.unwrap_or(File::new("")).join(table.directory.into_inner()), level)
+        Recording::new(directory.unwrap_or(Path::new("")).join(table.directory.into_inner()), level)
     });
     ConfigError::unless_empty(reader.problems)?;
     // Without problems everything was read.

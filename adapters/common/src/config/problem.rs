@@ -1,11 +1,11 @@
-//! What is wrong with a file, and where.
+//! Errors in configuration files, with their places.
 
 use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Why a configuration file cannot be used.
+/// Error of a configuration file.
 #[derive(thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -30,7 +30,7 @@ pub enum ConfigError {
 }
 
 impl fmt::Debug for ConfigError {
-    /// What `?` in `main` prints: the text.
+    /// The text, since `main` prints errors with `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -65,7 +65,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Where something stands, from 1.
+/// Line and column, from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub line: usize,
@@ -75,7 +75,7 @@ pub(super) struct Place {
 /// A text whose places are looked up.
 pub(super) struct Lines<'a> {
     text: &'a str,
-    /// Where each line begins, bytes.
+    /// Offset of each line, bytes.
     starts: Vec<usize>,
 }
 

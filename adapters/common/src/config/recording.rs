@@ -1,7 +1,7 @@
-//! Recording what a file says to record.
+//! The `[recording]` section: logs of the flows it selects.
 
 use std::net::SocketAddr;
-use std::path::{Path as Directory, PathBuf};
+use std::path::{self, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -37,13 +37,13 @@ impl Recording {
         Recording { directory, level, writer: Mutex::default() }
     }
 
-    /// Where recordings go (`[recording] directory`).
+    /// Directory of recordings (`[recording] directory`).
     #[must_use]
-    pub fn directory(&self) -> &Directory {
+    pub fn directory(&self) -> &path::Path {
         &self.directory
     }
 
-    /// How much is recorded (`[recording] level`).
+    /// Detail of recordings (`[recording] level`).
     #[must_use]
     pub fn level(&self) -> Level {
         self.level

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path as File, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
@@ -74,9 +74,8 @@ struct Current<T> {
 }
 
 impl<T> SettingsFile<T> {
-    /// Reads the file at `path`, which nobody but root and `user`, the effective user of the process, may be able
-    /// to change, and has `make` make a `T` of each configuration. `warn` gets a line for each mistake that is made
-    /// later.
+    /// Reads the file at `path`, which only root and `user`, the effective user of the process, may be able to
+    /// change, and makes a `T` of each configuration with `make`. `warn` gets a line for each later mistake.
     ///
     /// # Errors
     /// The file cannot be read or trusted, or has a mistake.
@@ -93,7 +92,7 @@ impl<T> SettingsFile<T> {
         Ok(SettingsFile { file, user, make: Box::new(make), warn, current })
     }
 
-    /// What the file says.
+    /// The settings in effect.
     pub fn settings(&self) -> Arc<Settings<T>> {
         let mut before = None;
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,7 +120,7 @@ const MAX_FILE: u64 = 1 << 20;
 const MAX_LINKS: usize = 40;
 
 /// The text of a settings file that is to be trusted (see [`trust`]).
-fn text_of(file: &File, user: u32) -> Result<String, ConfigError> {
+fn text_of(file: &Path, user: u32) -> Result<String, ConfigError> {
     let read = || {
         trust(file, user)?;
         let mut text = String::new();
@@ -134,10 +133,10 @@ fn text_of(file: &File, user: u32) -> Result<String, ConfigError> {
     read().map_err(|source| ConfigError::Unreadable { path: file.to_owned(), source })
 }
 
-/// Whether `path` is a regular file that nobody but root and `user` can change. `WmTrust` of MsQuic's adapter has the
+/// Checks that `path` is a regular file that only root and `user` can change. `WmTrust` of MsQuic's adapter has the
 /// same rule.
-fn trust(path: &File, user: u32) -> io::Result<()> {
-    let reversed = |path: &File| {
+fn trust(path: &Path, user: u32) -> io::Result<()> {
+    let reversed = |path: &Path| {
         let names = path.components().filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir));
         names.map(|part| part.as_os_str().to_owned()).rev().collect::<Vec<_>>()
     };
@@ -165,14 +164,14 @@ fn trust(path: &File, user: u32) -> io::Result<()> {
     }
 }
 
-/// Whether the owner and the permissions of `path` leave it to root and `user` (and a group of theirs) to change it.
-fn check_owner(path: &File, status: &Metadata, user: u32) -> io::Result<()> {
+/// Checks that owner and permissions of `path` leave it to root and `user` (and a group of theirs) to change it.
+fn check_owner(path: &Path, status: &Metadata, user: u32) -> io::Result<()> {
     let owner = status.uid();
     let path = path.display();
     if owner != 0 && owner != user {
         return Err(io::Error::other(format!("{path} belongs to user {owner}; expected root or user {user}")));
     }
-    // In a directory with the sticky bit nobody renames or removes files of others.
+    // In a directory with the sticky bit only a file's owner renames or removes it.
     let protected = status.is_symlink() || status.is_dir() && status.mode() & 0o1000 != 0;
     if status.mode() & 0o002 != 0 && !protected {
         return Err(io::Error::other(format!(
@@ -183,7 +182,7 @@ fn check_owner(path: &File, status: &Metadata, user: u32) -> io::Result<()> {
 }
 
 fn parse<T>(
-    file: &File,
+    file: &Path,
     text: &str,
     make: &dyn Fn(&Config) -> Result<T, ConfigError>,
 ) -> Result<Settings<T>, ConfigError> {
@@ -278,7 +277,7 @@ impl Parts {
     }
 }
 
-/// Whom a section is for.
+/// The applications a section applies to.
 #[derive(PartialEq, Debug)]
 enum Section {
     Common,

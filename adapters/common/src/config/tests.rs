@@ -45,7 +45,7 @@ fn the_first_rule_that_covers_a_peer_decides() {
     let chosen = config.choose(&peer("198.51.100.1:8443"));
     assert_eq!(chosen.algorithm, NamedController::read("tcp-k:profile=paper,k=8").unwrap());
     let recording = config.recording().unwrap();
-    assert_eq!((recording.directory(), recording.level()), (File::new("logs"), crate::qlog::Level::Steps));
+    assert_eq!((recording.directory(), recording.level()), (std::path::Path::new("logs"), crate::qlog::Level::Steps));
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn departed(flight: &mut InFlight, now: u64, sent: u64, before: u64, bytes: u64)
 }
 
 #[test]
-fn adds_what_was_sent_since_the_stack_last_told() {
+fn adds_bytes_sent_since_the_stacks_latest_report() {
     let mut flight = self::flight(false);
     assert_eq!(flight.sent(Time(1), 1200, 1200), None, "a start ends no silence");
     flight.sent(Time(2), 1200, 1200);
@@ -34,7 +34,7 @@ fn adds_what_was_sent_since_the_stack_last_told() {
 }
 
 #[test]
-fn tells_since_when_nothing_was_in_flight_once() {
+fn reports_an_empty_flight_once() {
     let mut flight = self::flight(false);
     flight.sent(Time(1), 1200, 1200);
     flight.acknowledged(Time(10), 0, Time(1));

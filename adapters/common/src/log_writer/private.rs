@@ -1,4 +1,4 @@
-//! Files and directories that nobody but their owner reads: a recording names peers, and when they came.
+//! Files and directories that only their owner can read: a recording has peers' addresses and times.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

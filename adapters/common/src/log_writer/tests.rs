@@ -43,7 +43,7 @@ fn what_does_not_fit_is_dropped_by_record_and_counted() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_told_and_the_others_go_on() {
+fn a_file_that_cannot_be_written_is_reported_and_the_others_go_on() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("there"), "mine").unwrap();
     let writer = LogWriter::open(directory.path()).unwrap();

@@ -73,7 +73,7 @@ fn record(level: Level, profile: Profile) -> String {
 }
 
 #[test]
-fn the_recovery_level_tells_metrics_states_losses_and_marks() {
+fn the_recovery_level_logs_metrics_states_losses_and_marks() {
     let file = record(Level::Recovery, Profile::Ietf);
     for expected in [
         r#"{"time":0,"name":"quic:congestion_state_updated","data":{"new":"slow_start"}}"#,
@@ -129,7 +129,7 @@ fn a_recorded_flow_replays_to_the_same_decisions() {
 }
 
 #[test]
-fn the_steps_of_a_group_tell_their_order() {
+fn the_steps_of_a_group_have_their_order() {
     let reno: Algorithm = "reno".parse().unwrap();
     let groups = Groups::<Algorithm, u8>::default();
     let flow = |key| {
@@ -160,7 +160,7 @@ fn the_steps_of_a_group_tell_their_order() {
     all.extend(group_steps(second_trace));
     all.sort_by_key(|(step, _)| *step);
     let steps: Vec<u64> = all.iter().map(|(step, _)| step.step).collect();
-    assert_eq!(steps, (0..steps.len() as u64).collect::<Vec<_>>(), "no step is missing or told twice");
+    assert_eq!(steps, (0..steps.len() as u64).collect::<Vec<_>>(), "no step is missing or written twice");
     assert_eq!(all[steps.len() - 2].1, EventKind::Left);
     let other = group_steps(other_trace);
     assert_eq!(other[0], (GroupStep { group: 1, step: 0, member: 0 }, EventKind::Joined));

@@ -144,12 +144,12 @@ fn a_changed_decision_is_pointed_at() {
     let Outcome::Differs(difference) = &outcomes[0] else { panic!("{outcomes:?}") };
     assert_eq!((difference.step, difference.fields.len()), (10, 1));
     assert_eq!(difference.fields[0].0, "cwnd");
-    let told = outcomes[0].to_string();
-    assert!(told.contains("step 10 differs") && told.contains("cwnd: recorded 9"), "{told}");
+    let text = outcomes[0].to_string();
+    assert!(text.contains("step 10 differs") && text.contains("cwnd: recorded 9"), "{text}");
 }
 
 #[test]
-fn what_cannot_be_replayed_is_told() {
+fn what_cannot_be_replayed_is_reported() {
     let text = String::from_utf8(ungrouped("reno")).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let headless: String = lines.iter().filter(|line| !line.contains("windlass:started")).copied().collect();

@@ -89,7 +89,7 @@ impl<C: ConfiguredController> Path<C> {
         self.flow().cwnd().max(self.least_window())
     }
 
-    /// What [`window`](Self::window) is at least, bytes.
+    /// Least value of [`window`](Self::window), bytes.
     #[must_use]
     #[inline]
     pub fn least_window(&self) -> u64 {

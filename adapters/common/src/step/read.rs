@@ -20,7 +20,7 @@ pub enum Entry {
     Step(Box<Step>, BTreeMap<String, f64>),
 }
 
-/// Why a recorded step could not be read.
+/// Error of reading a recorded step.
 #[derive(thiserror::Error)]
 pub enum ReadError {
     /// The file could not be read.
@@ -33,9 +33,9 @@ pub enum ReadError {
         number: u64,
         /// The line it begins on, from 1.
         line: u64,
-        /// What it says it is.
+        /// Name of the record.
         name: &'static str,
-        /// What is wrong with it.
+        /// Error of the JSON reader.
         error: serde_json::Error,
     },
 }

@@ -143,7 +143,7 @@ fn decision() -> impl Strategy<Value = Decision> {
     )
 }
 
-/// The bits of a decision's floats, which `==` would not tell apart, or not find equal.
+/// The bits of a decision's floats: `==` takes 0 and −0 for equal, and NaN for unequal to itself.
 fn bits(decision: &Decision) -> Option<(u64, u64)> {
     decision.train.map(|train| (train.min_rate.to_bits(), train.spread.to_bits()))
 }

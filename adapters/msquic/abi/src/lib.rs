@@ -232,7 +232,7 @@ pub struct SpuriousLoss {
     pub mtu: u32,
 }
 
-/// What the sender may do.
+/// Decision for MsQuic's sender.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[allow(missing_docs)]

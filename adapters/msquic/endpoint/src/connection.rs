@@ -52,7 +52,7 @@ impl IncomingStream {
 
 impl Drop for IncomingStream {
     fn drop(&mut self) {
-        // SAFETY: nobody accepted it.
+        // SAFETY: it was not accepted, so this is its only owner.
         unsafe { api!(StreamClose)(self.0) };
     }
 }
@@ -143,7 +143,7 @@ impl Connection {
     /// Takes over a connection of a listener.
     ///
     /// # Safety
-    /// The handle is a connection's, nobody else closes it, and it had no event yet.
+    /// The handle is a connection's, only the result closes it, and it had no event yet.
     pub(crate) unsafe fn from_handle(
         handle: ffi::HQUIC,
         callback: impl Fn(ConnectionEvent<'_>) + Send + Sync + 'static,

@@ -76,7 +76,7 @@ impl Stream {
     /// Takes over a stream that the peer opened.
     ///
     /// # Safety
-    /// The handle is a stream's, nobody else closes it, and no event of it is being handled.
+    /// The handle is a stream's, only the result closes it, and no event of it is being handled.
     pub(crate) unsafe fn from_handle(handle: ffi::HQUIC, callback: Callback) -> Stream {
         let callback = Box::into_raw(Box::new(callback));
         // SAFETY: the callback lives until the handle is closed, and `on_event` has the type of a

@@ -148,7 +148,7 @@ impl Recorder for FlowWindows {
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Has the peer send its answer and waits for its end; how many bytes it has.
+/// Has the peer send its answer and waits for its end. Returns its size, bytes.
 fn fetch(client: &Connection) -> usize {
     let (arrived, arrives) = channel();
     let stream = client.open(arrivals(arrived)).unwrap();
@@ -165,7 +165,7 @@ fn arrivals(arrived: Sender<(usize, bool)>) -> impl Fn(StreamEvent<'_>) {
     }
 }
 
-/// Waits for the end of an answer; how many bytes it has.
+/// Waits for the end of an answer. Returns its size, bytes.
 fn whole(arrives: &Receiver<(usize, bool)>) -> usize {
     let mut bytes = 0;
     loop {

@@ -1,7 +1,7 @@
 use super::*;
 use std::sync::{Arc, Mutex};
 use windlass_adapter::{Recorder, StateVariables};
-use windlass_controllers::{Algorithm, Decision, Event, EventKind, Path as Start};
+use windlass_controllers::{Algorithm, Decision, Event, EventKind, Path as PathInfo};
 
 const MTU: u32 = 1200;
 
@@ -22,7 +22,7 @@ impl EventLog {
 }
 
 fn path(controller: &str) -> (Path<Algorithm>, EventLog) {
-    let start = Start::new(time(1000), MTU, 1);
+    let start = PathInfo::new(time(1000), MTU, 1);
     let mut flow = Flow::ungrouped(Algorithm::read(controller).unwrap(), &start);
     let events = EventLog::default();
     flow.record(Box::new(events.clone()));

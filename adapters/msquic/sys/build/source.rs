@@ -104,7 +104,7 @@ pub fn check_with(source: &Path, known: &str) -> Result<(), String> {
     ))
 }
 
-/// Whether the source is the package's or that of a release that the adapter was tested with.
+/// Checks that the source is the package's or that of a release that the adapter was tested with.
 pub fn check(source: &Path) -> Result<(), String> {
     check_with(source, RELEASES)
 }

@@ -57,7 +57,7 @@ static bool WmCheckOwner(const char *Path, const struct stat *Status, char *Reas
                  (unsigned)geteuid());
         return false;
     }
-    /* In a directory with the sticky bit nobody renames or removes files of others. */
+    /* In a directory with the sticky bit only a file's owner renames or removes it. */
     const bool Protected = S_ISLNK(Status->st_mode) || (S_ISDIR(Status->st_mode) && (Status->st_mode & S_ISVTX) != 0);
     if ((Status->st_mode & S_IWOTH) != 0 && !Protected) {
         snprintf(Reason, Size, "every user can write to %s; expected its owner or group alone (chmod o-w)", Path);

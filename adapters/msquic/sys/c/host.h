@@ -38,7 +38,7 @@ void WmWarn(const char *Format, ...) __attribute__((format(printf, 1, 2)));
 /* The variable of the environment; NULL, with a warning, in a program that has rights its user lacks. */
 const char *WmEnvironment(const char *Name);
 
-/* Whether `Path` is a regular file that nobody but root and the effective user of the process can change:
+/* Whether `Path` is a regular file that only root and the effective user of the process can change:
  * the file, each directory and each link on the way to it belongs to one of the two, and is not writable by
  * every user (directories with the sticky bit may be). false: `Reason` says what is wrong. */
 bool WmTrust(const char *Path, char *Reason, size_t Size);

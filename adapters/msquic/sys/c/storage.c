@@ -139,7 +139,7 @@ static void WmReadSettings(void)
 {
     WmFile File;
     const char *Path = secure_getenv("MSQUIC_CONFIG");
-    /* Whoever looks for the controller reports a file that cannot be read, and a variable that is ignored. */
+    /* The search for the controller reports a file that cannot be read, and a variable that is ignored. */
     if (Path == NULL || *Path == 0 || !WmFileOpen(&File, Path)) {
         return;
     }

@@ -114,7 +114,7 @@ fn compare(statistics: &QUIC_STATISTICS_V2, client: &Log, server: &Log) {
     let acknowledged = client.acknowledged();
     let unsent = acknowledged.iter().find(|number| !there.numbers.contains_key(number));
     assert_eq!(unsent, None, "acknowledged, but not received");
-    // The last packets close the connection, which nobody acknowledges.
+    // The last packets close the connection and are not acknowledged.
     assert!(acknowledged.len() as u64 + lost + 16 >= sent, "{} of {sent} acknowledged", acknowledged.len());
 }
 

@@ -89,7 +89,7 @@ fn configuration(registration: &Registration, algorithm: Option<u16>) -> Configu
 
 /// Closes a stream after its last event.
 fn close(stream: &StreamRef) {
-    // SAFETY: there are no more events, and nobody else owns the stream.
+    // SAFETY: there are no more events, and this is the stream's only owner.
     drop(unsafe { Stream::from_raw(stream.as_raw()) });
 }
 
@@ -158,7 +158,7 @@ pub fn transfer_exclusively(
                     });
                 }
                 ConnectionEvent::ShutdownComplete { .. } => {
-                    // SAFETY: there are no more events, and nobody else owns the connection.
+                    // SAFETY: there are no more events, and this is the connection's only owner.
                     drop(unsafe { Connection::from_raw(connection.as_raw()) });
                 }
                 _ => {}

@@ -27,7 +27,7 @@ impl Recorder for MostInFlight {
     }
 }
 
-/// Uploads to a server of this process; what the sender's connection was and how long it took.
+/// Uploads to a server of this process. Returns the sender's connection and the time it took.
 async fn upload(factory: Factory<Static<FixedWindow>>) -> (noq::Connection, Duration) {
     let mut transport = TransportConfig::default();
     transport.congestion_controller_factory(Arc::new(factory)).mtu_discovery_config(None);

@@ -51,7 +51,7 @@ pub(crate) fn install() {
 fn has_more_rights_than_its_user() -> bool {
     use rustix::process::{getegid, geteuid, getgid, getuid};
     let secure = if cfg!(target_os = "linux") {
-        // What the kernel told the program; a program that may not read it has such rights.
+        // The kernel's auxiliary vector; a program that may not read it has such rights.
         std::fs::read("/proc/self/auxv").map_or(true, |vector| is_secure(&vector))
     } else {
         false
@@ -72,7 +72,7 @@ fn is_secure(vector: &[u8]) -> bool {
 /// Writes a line to standard error.
 fn warn(text: &str) {
     let line: String = text.replace('\n', "; ").chars().filter(|c| !c.is_control()).collect();
-    // There is nobody to tell if it cannot be written.
+    // If it cannot be written, there is nowhere to report that.
     let _ = writeln!(std::io::stderr(), "windlass: {line}");
 }
 
@@ -95,7 +95,7 @@ impl Algorithm for File {
     }
 }
 
-/// What the environment says.
+/// Variables of the environment.
 struct Environment {
     /// The controller of `QUICHE_CC`, as it was typed.
     named: Option<(CongestionControlAlgorithm, String)>,

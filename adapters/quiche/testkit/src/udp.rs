@@ -25,7 +25,7 @@ const SLACK: Duration = Duration::from_millis(1);
 pub struct Paced {
     /// The quiche connection.
     pub connection: Connection,
-    /// When the next datagram may leave, if not at once.
+    /// Earliest time of the next datagram; `None` for at once.
     release: Option<Instant>,
 }
 

@@ -13,7 +13,7 @@ use windlass_adapter_testkit::files;
 /// Bytes read from a file at a time.
 const CHUNK: usize = 65_536;
 
-/// What a client asks for in its request line.
+/// Request line of a client.
 pub enum Request {
     /// GET or HEAD of a file.
     File {

@@ -50,13 +50,13 @@ impl<C: ConfiguredController> calls::Stack<C> for Stack<C> {
 /// One path of a connection of quiche's.
 struct Path {
     controller: Box<dyn Controller>,
-    /// What quiche remembers of it.
+    /// The latest decision, which quiche keeps.
     decision: external::Decision,
     rtt: RttEstimate,
     in_flight: u64,
     /// CE marks the peer has reported.
     ce: u64,
-    /// What the next congestion event reports.
+    /// Contents of the next congestion event.
     sampled: bool,
     acked: Vec<Acked>,
     lost: Vec<Lost>,
@@ -146,7 +146,7 @@ impl calls::Path for Path {
             Call::Lost { packet, .. } => {
                 self.lost.push(Lost::new(packet.pn, instant(packet.at), size(packet.bytes), packet.pn % 5 == 0));
             }
-            // What follows tells whether a frame or a timer found them.
+            // The next call shows whether a frame or a timer found them.
             Call::LossesEnd { .. } => {}
             Call::Marked { packets, .. } => self.ce = self.ce.saturating_add(packets),
             Call::Spurious => {

@@ -48,7 +48,7 @@ fn acknowledgements(events: &[Event]) -> impl Iterator<Item = &PacketsAcked> {
 #[test]
 fn every_byte_is_acknowledged_once_and_in_flight_adds_up() {
     let recorder = Events::default();
-    let mut server = recorder.server("heard", "bbr");
+    let mut server = recorder.server("acknowledged", "bbr");
     let bytes = 1 << 20;
     let mut network = Network::new(&mut config(), &mut server, RTT, bytes);
     assert!(network.transfer(bytes));

@@ -42,7 +42,7 @@ impl Server {
         Server { child, address }
     }
 
-    /// How long it takes to get the file.
+    /// Time it takes to get the file.
     fn fetch(&self, root: &Path, expected: &[u8]) -> Duration {
         let start = Instant::now();
         let fetched = Command::new(example("quiche-fetch"))
@@ -72,7 +72,7 @@ impl Drop for Server {
     }
 }
 
-/// What the transfers with one controller took.
+/// Times of the transfers with one controller.
 #[derive(Default)]
 struct Spent {
     walls: Vec<Duration>,

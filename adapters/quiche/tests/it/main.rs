@@ -18,7 +18,11 @@ fn in_own_process(test: &str) -> bool {
     }
     let program = std::env::current_exe().unwrap();
     let child = std::process::Command::new(program).args(["--exact", test]).env(CHILD, "1").output().unwrap();
-    let told = String::from_utf8_lossy(&child.stdout);
-    assert!(child.status.success() && told.contains("1 passed"), "{told}{}", String::from_utf8_lossy(&child.stderr));
+    let output = String::from_utf8_lossy(&child.stdout);
+    assert!(
+        child.status.success() && output.contains("1 passed"),
+        "{output}{}",
+        String::from_utf8_lossy(&child.stderr)
+    );
     false
 }

@@ -27,7 +27,7 @@ fn a_registered_name_takes_parameters() {
     assert!(error.contains("tcp-k: k is \"yes\""), "{error}");
 }
 
-/// What quiche and the adapter log.
+/// Lines that quiche and the adapter log.
 struct Logged(Mutex<Vec<String>>);
 
 static LOGGED: Logged = Logged(Mutex::new(Vec::new()));

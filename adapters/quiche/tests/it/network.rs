@@ -58,7 +58,7 @@ pub fn prepare(config: &mut Config) {
     config.set_max_stream_window(1 << 40);
 }
 
-/// Where a datagram comes from and where it goes.
+/// Source and destination of a datagram.
 type Ends = (SocketAddr, SocketAddr);
 
 /// One direction of the path.
@@ -119,7 +119,7 @@ impl Link {
 pub struct Side {
     pub connection: Connection,
     pub out: Link,
-    /// When the next datagram may leave, if not at once.
+    /// Earliest time of the next datagram; `None` for at once.
     release: Option<Instant>,
 }
 
@@ -217,7 +217,7 @@ impl Network {
         let (now, here) = (self.now, SocketAddr::from(CLIENT));
         let seen_as = self.seen_as;
         deliver(now, &mut self.client, &mut self.server, |(from, to)| Some((seen_as.unwrap_or(from), to)));
-        // Nobody has the address a NAT gave before.
+        // The address a NAT gave before is not in use any more.
         deliver(now, &mut self.server, &mut self.client, |(from, to)| match seen_as {
             Some(seen_as) => (to == seen_as).then_some((from, here)),
             None => Some((from, to)),
@@ -271,7 +271,7 @@ impl Drop for Network {
     }
 }
 
-/// `arrives` says how the ends see each other's addresses, or that a datagram goes where nobody is.
+/// `arrives` says how the ends see each other's addresses, or that a datagram goes to an unused address.
 fn deliver(now: Instant, from: &mut Side, to: &mut Side, arrives: impl Fn(Ends) -> Option<Ends>) {
     while from.out.flying.front().is_some_and(|(at, ..)| *at <= now) {
         let (_, ends, mut datagram) = from.out.flying.pop_front().unwrap();

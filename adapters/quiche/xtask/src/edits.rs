@@ -16,7 +16,7 @@ pub struct Edit {
     pub line: Option<String>,
     /// Or a text it replaces wherever it is found.
     pub text: Option<String>,
-    /// How often the text is found.
+    /// Number of places at which the text is found.
     pub times: Option<usize>,
     /// Lines put before the line.
     pub before: Option<String>,
@@ -154,7 +154,7 @@ fn similarity(a: &str, b: &str) -> f64 {
 }
 
 impl Edit {
-    /// `source` after the edit; how often its place was found if not as often as it should.
+    /// `source` after the edit. The error is the number of places found, if that is not the expected one.
     fn applied(&self, source: &str) -> Result<String, usize> {
         if let (Some(text), Some(instead)) = (&self.text, &self.instead) {
             let found = source.matches(text.as_str()).count();

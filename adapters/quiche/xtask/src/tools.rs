@@ -10,7 +10,7 @@ use std::process::Command;
 /// A program or library, and Debian's package of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tool {
-    /// What is looked for.
+    /// Name of the program or library.
     pub name: &'static str,
     /// Debian's package.
     pub package: &'static str,
@@ -28,7 +28,7 @@ const PROGRAMS: &[(Tool, &str)] = &[
 /// bindgen loads it when it runs.
 const LIBCLANG: Tool = Tool { name: "libclang", package: "libclang-dev" };
 
-/// What is missing.
+/// The tools that are missing.
 #[must_use]
 pub fn missing() -> Vec<Tool> {
     let programs = PROGRAMS.iter().filter(|(tool, variable)| {

@@ -18,7 +18,7 @@ pub const MODULE: &str = "src/recovery/gcongestion/external.rs";
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tree(BTreeMap<String, Vec<u8>>);
 
-/// How many files writing a tree changed.
+/// Numbers of files that writing a tree changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Written {
     /// Number of files made or changed.

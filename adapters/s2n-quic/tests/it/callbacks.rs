@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use crate::driver::{Deaf, Driver, MTU, timestamp};
+use crate::driver::{Driver, MTU, NullPublisher, timestamp};
 use s2n_quic::provider::congestion_controller::CongestionController as _;
 use windlass_controllers::event::{EcnCe, PacketsAcked, PacketsLost};
 use windlass_controllers::fixed_window::{FixedWindow, Params};
@@ -77,7 +77,7 @@ fn a_frame_of_acknowledgements_is_one_event_with_its_sample() {
 }
 
 #[test]
-fn a_frame_with_marks_and_losses_is_told_in_the_contracts_order() {
+fn a_frame_with_marks_and_losses_is_reported_in_the_contracts_order() {
     let (mut driver, recorded) = driven("reno");
     driver.burst(10);
     driver.now = 40_000;
@@ -96,7 +96,7 @@ fn a_frame_with_marks_and_losses_is_told_in_the_contracts_order() {
 }
 
 #[test]
-fn losses_found_by_a_timer_are_told_together_before_anything_is_sent() {
+fn losses_found_by_a_timer_are_reported_together_before_anything_is_sent() {
     let (mut driver, recorded) = driven("reno");
     driver.burst(10);
     driver.now = 40_000;
@@ -105,7 +105,7 @@ fn losses_found_by_a_timer_are_told_together_before_anything_is_sent() {
     recorded.take();
     driver.now = 50_000;
     driver.lose(3, false);
-    assert!(driver.window() < before, "what s2n-quic asks for next obeys the response");
+    assert!(driver.window() < before, "what s2n-quic asks for next has the response");
     let kind = recorded.take();
     assert_eq!(kind.len(), 1);
     assert_eq!(lost(&kind[0]).packets, 3);
@@ -115,7 +115,7 @@ fn losses_found_by_a_timer_are_told_together_before_anything_is_sent() {
 }
 
 #[test]
-fn persistent_congestion_is_told_once() {
+fn persistent_congestion_is_reported_once() {
     let (mut driver, recorded) = driven("reno");
     driver.burst(10);
     driver.now = 40_000;
@@ -153,7 +153,7 @@ fn marks_of_one_round_lead_to_one_response() {
 }
 
 #[test]
-fn marks_no_acknowledgement_follows_are_told_all_the_same() {
+fn marks_without_an_acknowledgement_are_reported() {
     let (mut driver, recorded) = driven("reno");
     driver.burst(4);
     driver.now = 40_000;
@@ -200,9 +200,9 @@ fn one_packet_may_leave_at_once_when_a_response_to_losses_begins() {
 fn packets_that_are_no_sign_of_congestion_just_leave() {
     let (mut driver, recorded) = driven("reno");
     driver.burst(3);
-    driver.controller.on_packet_discarded(2 * usize::from(MTU), &mut Deaf);
+    driver.controller.on_packet_discarded(2 * usize::from(MTU), &mut NullPublisher);
     assert_eq!(driver.controller.bytes_in_flight(), u32::from(MTU));
-    driver.controller.on_packet_discarded(5 * usize::from(MTU), &mut Deaf);
+    driver.controller.on_packet_discarded(5 * usize::from(MTU), &mut NullPublisher);
     assert_eq!(driver.controller.bytes_in_flight(), 0);
     assert!(recorded.take().is_empty());
     driver.now = 2_000_000;
@@ -211,7 +211,7 @@ fn packets_that_are_no_sign_of_congestion_just_leave() {
 }
 
 #[test]
-fn a_pause_is_told_when_sending_resumes_with_the_probe_timeout() {
+fn a_pause_is_reported_when_sending_resumes_with_the_probe_timeout() {
     let (mut driver, recorded) = driven("reno");
     driver.burst(1);
     driver.now = 40_000;
@@ -244,9 +244,9 @@ fn bare_acks_are_neither_in_flight_nor_acknowledged() {
 #[test]
 fn a_flow_with_room_and_nothing_to_send_is_limited_by_its_application() {
     let (mut driver, recorded) = driven("reno");
-    let limited = |driver: &mut Driver<Controller>, in_flight: usize, told: Option<bool>| {
+    let limited = |driver: &mut Driver<Controller>, in_flight: usize, app_limited: Option<bool>| {
         driver.burst(in_flight - 1);
-        driver.send(MTU.into(), told);
+        driver.send(MTU.into(), app_limited);
         driver.now += 40_000;
         driver.ack(in_flight);
         acked(recorded.take().last().unwrap()).app_limited
@@ -276,13 +276,13 @@ fn a_bubble_begins_with_the_ack_that_finds_nothing_to_send() {
 }
 
 #[test]
-fn a_larger_mtu_is_told_and_heeded() {
+fn a_larger_mtu_is_reported_and_used() {
     let (mut driver, recorded) = driven("reno");
     let before = driver.window();
-    driver.controller.on_mtu_update(1450, &mut Deaf);
+    driver.controller.on_mtu_update(1450, &mut NullPublisher);
     assert_eq!(driver.window() / 1450, before / u32::from(MTU), "before anything was sent");
     driver.send(1450, Some(false));
-    driver.controller.on_mtu_update(8950, &mut Deaf);
+    driver.controller.on_mtu_update(8950, &mut NullPublisher);
     assert!(matches!(recorded.take()[..], [EventKind::MtuUpdated(8950)]));
     assert!(driver.window() >= 2 * 8950);
 }
@@ -306,17 +306,17 @@ fn without_a_decided_rate_a_window_is_spread_over_an_rtt() {
     driver.ack(10);
     // 20 packets in slow start, at two windows per RTT of 100 ms: one each 2.5 ms after ten
     // at once.
-    let mut departures = Vec::new();
-    while departures.len() < 20 {
+    let mut send_times = Vec::new();
+    while send_times.len() < 20 {
         for _ in 0..driver.fill() {
-            departures.push(driver.now);
+            send_times.push(driver.now);
         }
         if let Some(next) = driver.controller.earliest_departure_time() {
             driver.now += next.saturating_duration_since(timestamp(driver.now)).as_micros().max(1) as u64;
         }
     }
-    assert!(departures[..10].iter().all(|at| *at == 100_000), "{departures:?}");
-    let gaps: Vec<u64> = departures[10..].windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(send_times[..10].iter().all(|at| *at == 100_000), "{send_times:?}");
+    let gaps: Vec<u64> = send_times[10..].windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(gaps.iter().all(|gap| (2_400..=2_600).contains(gap)), "{gaps:?}");
 }
 
@@ -392,8 +392,8 @@ fn every_controller_survives_what_a_hostile_peer_can_cause() {
             match round % 5 {
                 0 => driver.frame(1, u64::MAX, 1),
                 1 => driver.lose(2, true),
-                2 => driver.controller.on_packet_discarded(usize::MAX, &mut Deaf),
-                3 => driver.controller.on_mtu_update(if round % 2 == 0 { 1 } else { u16::MAX }, &mut Deaf),
+                2 => driver.controller.on_packet_discarded(usize::MAX, &mut NullPublisher),
+                3 => driver.controller.on_mtu_update(if round % 2 == 0 { 1 } else { u16::MAX }, &mut NullPublisher),
                 _ => driver.ack(2),
             }
             assert!(driver.window() > 0, "{}", entry.name);

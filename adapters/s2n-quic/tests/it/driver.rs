@@ -8,7 +8,7 @@ use std::time::Duration;
 use s2n_quic::provider::congestion_controller::{CongestionController, RttEstimator, Timestamp};
 use s2n_quic_core::packet::number::PacketNumberSpace;
 use s2n_quic_core::time::{Clock as _, clock::NoopClock};
-pub use windlass_adapter_testkit::calls::s2n_quic::{Deaf, Zeros};
+pub use windlass_adapter_testkit::calls::s2n_quic::{NullPublisher, Zeros};
 
 /// A datagram, bytes.
 pub const MTU: u16 = 1200;
@@ -21,7 +21,7 @@ pub struct Sent<I> {
     pub info: I,
 }
 
-/// A path that sends and hears what a test says. Times are microseconds from the start.
+/// A path that makes the calls a test asks for. Times are microseconds from the start.
 pub struct Driver<C: CongestionController> {
     pub controller: C,
     pub now: u64,
@@ -41,7 +41,8 @@ impl<C: CongestionController> Driver<C> {
 
     /// Sends a packet of `bytes`; the application has more to send unless `app_limited`.
     pub fn send(&mut self, bytes: usize, app_limited: Option<bool>) {
-        let info = self.controller.on_packet_sent(timestamp(self.now), bytes, app_limited, &self.rtt, &mut Deaf);
+        let info =
+            self.controller.on_packet_sent(timestamp(self.now), bytes, app_limited, &self.rtt, &mut NullPublisher);
         self.flying.push_back(Sent { at: self.now, bytes, info });
     }
 
@@ -69,7 +70,7 @@ impl<C: CongestionController> Driver<C> {
         let latest = Duration::from_micros(self.now - at);
         let space = PacketNumberSpace::ApplicationData;
         self.rtt.update_rtt(Duration::ZERO, latest, timestamp(self.now), true, space);
-        self.controller.on_rtt_update(timestamp(at), timestamp(self.now), &self.rtt, &mut Deaf);
+        self.controller.on_rtt_update(timestamp(at), timestamp(self.now), &self.rtt, &mut NullPublisher);
     }
 
     /// The oldest `packets` are declared lost.
@@ -77,13 +78,13 @@ impl<C: CongestionController> Driver<C> {
         for i in 0..packets {
             let sent = self.flying.pop_front().unwrap();
             let (bytes, now) = (sent.bytes as u32, timestamp(self.now));
-            self.controller.on_packet_lost(bytes, sent.info, persistent, i == 0, &mut Zeros, now, &mut Deaf);
+            self.controller.on_packet_lost(bytes, sent.info, persistent, i == 0, &mut Zeros, now, &mut NullPublisher);
         }
     }
 
     /// `marks` more packets were reported marked.
     pub fn mark(&mut self, marks: u64) {
-        self.controller.on_explicit_congestion(marks, timestamp(self.now), &mut Deaf);
+        self.controller.on_explicit_congestion(marks, timestamp(self.now), &mut NullPublisher);
     }
 
     /// A frame that declares the oldest `lost` packets lost, reports `marks` and acknowledges
@@ -97,7 +98,7 @@ impl<C: CongestionController> Driver<C> {
         }
         let bytes = self.flying.drain(..acked).map(|sent| sent.bytes).sum();
         let (at, now) = (timestamp(newest.at), timestamp(self.now));
-        self.controller.on_ack(at, bytes, newest.info, &self.rtt, &mut Zeros, now, &mut Deaf);
+        self.controller.on_ack(at, bytes, newest.info, &self.rtt, &mut Zeros, now, &mut NullPublisher);
     }
 
     /// A frame that acknowledges the oldest `packets`.

@@ -35,18 +35,18 @@ to = \"127.0.0.4\"
 controller = \"dca-c\"
 ";
 
-/// How many there were, and how many are gone.
+/// Counts of flows created and dropped.
 #[derive(Default)]
-struct Census {
+struct FlowCounts {
     created: AtomicUsize,
     dropped: AtomicUsize,
 }
 
 /// Lives exactly as long as the flow it records.
-struct Counted(Arc<Census>);
+struct Counted(Arc<FlowCounts>);
 
 impl Counted {
-    fn new(census: &Arc<Census>) -> Counted {
+    fn new(census: &Arc<FlowCounts>) -> Counted {
         census.created.fetch_add(1, Ordering::SeqCst);
         Counted(Arc::clone(census))
     }
@@ -75,7 +75,7 @@ impl Subscriber for Closed {
     }
 }
 
-/// Sends `BYTES` to whoever opens a stream.
+/// Sends `BYTES` on every stream that is opened.
 async fn serve(mut server: Server) {
     while let Some(mut connection) = server.accept().await {
         tokio::spawn(async move {
@@ -110,7 +110,7 @@ async fn two_hundred_connections_leave_nothing_behind() {
     let (certificate, key) = (cert.der().to_vec(), signing_key.serialize_der());
     let directory = tempfile::tempdir().unwrap();
     let config = Config::parse("cc.toml", CONFIG).unwrap();
-    let (census, closed) = (Arc::<Census>::default(), Arc::<AtomicUsize>::default());
+    let (census, closed) = (Arc::<FlowCounts>::default(), Arc::<AtomicUsize>::default());
     let qlog = Qlog::to_directory(directory.path()).unwrap();
     let writer = qlog.log_writer().unwrap();
     let counting = Arc::clone(&census);

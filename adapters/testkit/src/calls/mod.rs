@@ -43,7 +43,7 @@ pub use watch::{Watch, datagram};
 /// Nanoseconds before or after the start of a sequence; of both 73 years at most.
 pub type At = i64;
 
-/// What groups go by.
+/// Key of a group.
 pub type Key = IpAddr;
 
 /// A packet that left.
@@ -55,11 +55,11 @@ pub struct Packet<K> {
     pub bytes: u64,
     /// Packet number, unique on its path.
     pub pn: u64,
-    /// What the stack keeps with it for the controller.
+    /// The stack's data for the controller, kept with the packet.
     pub kept: K,
 }
 
-/// What a stack tells a controller, or asks it.
+/// A report of a stack to a controller, or a question.
 #[derive(Clone, Copy, Debug)]
 pub enum Call<K> {
     /// A frame brought an RTT sample, by this packet.
@@ -75,7 +75,7 @@ pub enum Call<K> {
         packet: Packet<K>,
         /// The application had nothing to send.
         app_limited: bool,
-        /// Which of the stack's RTT estimates it goes by.
+        /// Index of the RTT estimate that the stack passes.
         estimate: u8,
     },
     /// All packets that a frame acknowledges were reported.
@@ -141,7 +141,7 @@ pub enum Order {
 pub trait Stack<C: ConfiguredController = Algorithm>: Sized {
     /// One path of a connection.
     type Path: Path;
-    /// What a controller may need.
+    /// Signals a controller may need.
     const PROVIDES: Signals;
 
     /// A stack whose connections use `controller` and are watched by `watch`, and which puts those
@@ -157,13 +157,13 @@ pub trait Stack<C: ConfiguredController = Algorithm>: Sized {
 pub trait Path: Sized {
     /// What the stack keeps with each packet for the controller.
     type Kept: Copy + Debug;
-    /// How the stack reports ACK frames.
+    /// Order of the stack's reports of an ACK frame.
     const ORDER: Order;
     /// Whether the adapter establishes persistent congestion itself, whatever the stack says.
     const ESTABLISHES_PERSISTENT_CONGESTION: bool = false;
 
-    /// `bytes` leave in packet `pn`; whether the application had nothing more to send, if the stack
-    /// knows.
+    /// `bytes` leave in packet `pn`. `app_limited`: the application has nothing more to send; `None` if the stack
+    /// does not know.
     fn sent(&mut self, now: At, bytes: u64, pn: u64, app_limited: Option<bool>) -> Self::Kept;
 
     /// Passes a call on; the stack may have no such call.

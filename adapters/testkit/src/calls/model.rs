@@ -33,7 +33,7 @@ type KeptBy<C, S> = <<S as Stack<C>>::Path as Path>::Kept;
 /// connections into groups.
 ///
 /// # Panics
-/// Where something does not hold what it has to.
+/// If the events, answers or decisions break a rule.
 pub fn run<S: Stack>(data: &[u8]) {
     let mut choices = Choices::new(data);
     let (controller, text, least) = chosen(choices.byte(), choices.byte(), S::PROVIDES);
@@ -125,7 +125,7 @@ struct Model<C: ConfiguredController, S: Stack<C>> {
     calls: VecDeque<Made<KeptBy<C, S>>>,
 }
 
-/// When a call was made, on which path, and the call.
+/// Time of a call, its path, and the call.
 type Made<K> = (At, usize, Shown<K>);
 
 /// A call as it is shown.
@@ -351,7 +351,7 @@ impl<C: ConfiguredController, S: Stack<C>> Model<C, S> {
         for call in losses(lost, choices.once_in(4)) {
             self.called(line, call);
         }
-        // Nobody asks yet: what follows completes the report.
+        // No decision is asked for yet: the next call completes the report.
         lost.iter().for_each(|packet| self.lines[line].remember(*packet));
     }
 
@@ -403,7 +403,7 @@ impl<C: ConfiguredController, S: Stack<C>> Model<C, S> {
 
     fn drop_line(&mut self, line: usize) {
         self.note(line, Shown::Drop);
-        // Whoever asks completes what was reported before.
+        // Asking for events completes the report.
         in_order::<S::Path>(&self.events(line));
         let dropped = self.lines.remove(line);
         let alone = !self.lines.iter().any(|other| other.lineage == dropped.lineage);
@@ -563,7 +563,7 @@ fn whole_frame<P: Path>(events: &[EventKind], lost: bool, persistent: bool, mark
     let count = |of: fn(&EventKind) -> bool| events.iter().filter(|kind| of(kind)).count();
     let losses = count(|kind| matches!(kind, EventKind::PacketsLost(_)));
     let persistents = count(|kind| matches!(kind, EventKind::PersistentCongestion(_)));
-    let told = (
+    let counts = (
         count(|kind| matches!(kind, EventKind::PacketsAcked(_))),
         losses,
         persistents,
@@ -571,7 +571,7 @@ fn whole_frame<P: Path>(events: &[EventKind], lost: bool, persistent: bool, mark
     );
     let persistent = if P::ESTABLISHES_PERSISTENT_CONGESTION { persistents > 0 } else { persistent };
     let expected = (1, usize::from(lost && !persistent), usize::from(lost && persistent), usize::from(marked));
-    assert_eq!(told, expected, "acknowledgements, losses, persistent congestion, marks: {events:?}");
+    assert_eq!(counts, expected, "acknowledgements, losses, persistent congestion, marks: {events:?}");
     match P::ORDER {
         order @ (Order::LossesFirst | Order::SampleLast) => {
             check_frame(events, order).unwrap_or_else(|wrong| panic!("{wrong}: {events:?}"))

@@ -122,7 +122,7 @@ impl super::Path for Path {
     }
 }
 
-/// What noq spells its own way.
+/// noq's own spellings.
 mod shim {
     use std::any::Any;
     use std::net::SocketAddr;

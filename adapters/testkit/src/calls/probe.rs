@@ -19,7 +19,7 @@ pub struct Probe {
     wants_packet_sent: bool,
 }
 
-/// What a probe keeps of a flow.
+/// State of a probe's flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State {
     mixed: u64,
@@ -90,7 +90,7 @@ impl ConfiguredController for Probe {
 /// They are the same as long as the adapter makes the same events of the same calls.
 ///
 /// # Panics
-/// Where something does not hold what it has to.
+/// If the events, answers or decisions break a rule.
 #[must_use]
 pub fn digests<S: Stack<Probe>>() -> [String; 2] {
     [0, 1].map(|wrong| {

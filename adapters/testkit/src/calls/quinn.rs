@@ -109,7 +109,7 @@ impl super::Path for Path {
     }
 }
 
-/// What quinn spells its own way.
+/// quinn's own spellings.
 mod shim {
     use std::any::Any;
     use std::net::SocketAddr;

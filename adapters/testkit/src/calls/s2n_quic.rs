@@ -17,10 +17,10 @@ use windlass_s2n_quic::{Controller, Endpoint, PROVIDES};
 use super::watch::datagram;
 use super::{At, Call, Key, Order, Watch};
 
-/// Hears what native controllers publish.
-pub struct Deaf;
+/// Discards what native controllers publish.
+pub struct NullPublisher;
 
-impl Publisher for Deaf {
+impl Publisher for NullPublisher {
     fn on_slow_start_exited(&mut self, _: SlowStartExitCause, _: u32) {}
     fn on_delivery_rate_sampled(&mut self, _: RateSample) {}
     fn on_pacing_rate_updated(&mut self, _: Bandwidth, _: u32, _: Ratio<u64>) {}
@@ -82,7 +82,7 @@ impl<C: ConfiguredController> super::Path for Path<C> {
     fn sent(&mut self, now: At, bytes: u64, _: u64, app_limited: Option<bool>) -> Self::Kept {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.started |= bytes > 0;
-        self.controller.on_packet_sent(timestamp(now), bytes, app_limited, &self.rtt, &mut Deaf)
+        self.controller.on_packet_sent(timestamp(now), bytes, app_limited, &self.rtt, &mut NullPublisher)
     }
 
     fn call(&mut self, now: At, call: &Call<Self::Kept>) {
@@ -91,26 +91,26 @@ impl<C: ConfiguredController> super::Path for Path<C> {
             Call::Sampled { newest, latest } => {
                 let space = PacketNumberSpace::ApplicationData;
                 self.rtt.update_rtt(Duration::ZERO, latest, time, true, space);
-                controller.on_rtt_update(timestamp(newest.at), time, &self.rtt, &mut Deaf);
+                controller.on_rtt_update(timestamp(newest.at), time, &self.rtt, &mut NullPublisher);
             }
             Call::AcksEnd { bytes, newest, .. } => {
                 let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
                 let sent = timestamp(newest.at);
-                controller.on_ack(sent, bytes, newest.kept, &self.rtt, &mut Zeros, time, &mut Deaf);
+                controller.on_ack(sent, bytes, newest.kept, &self.rtt, &mut Zeros, time, &mut NullPublisher);
             }
             Call::Lost { packet, persistent } => {
                 let bytes = u32::try_from(packet.bytes).unwrap_or(u32::MAX);
-                controller.on_packet_lost(bytes, packet.kept, persistent, false, &mut Zeros, time, &mut Deaf);
+                controller.on_packet_lost(bytes, packet.kept, persistent, false, &mut Zeros, time, &mut NullPublisher);
             }
-            Call::Marked { packets, .. } => controller.on_explicit_congestion(packets, time, &mut Deaf),
-            Call::MtuUpdated(mtu) => controller.on_mtu_update(mtu, &mut Deaf),
+            Call::Marked { packets, .. } => controller.on_explicit_congestion(packets, time, &mut NullPublisher),
+            Call::MtuUpdated(mtu) => controller.on_mtu_update(mtu, &mut NullPublisher),
             Call::MaxAckDelay(delay) => {
                 if let Ok(delay) = delay.try_into() {
                     self.rtt.on_max_ack_delay(delay);
                 }
             }
             Call::Discarded(bytes) => {
-                controller.on_packet_discarded(usize::try_from(bytes).unwrap_or(usize::MAX), &mut Deaf);
+                controller.on_packet_discarded(usize::try_from(bytes).unwrap_or(usize::MAX), &mut NullPublisher);
             }
             Call::Asked => {
                 let asked = (controller.is_congestion_limited(), controller.requires_fast_retransmission());

@@ -71,7 +71,7 @@ impl Watch {
         })
     }
 
-    /// What the stack was answered when it asked a path.
+    /// Adds a path's answers to the stack.
     pub(super) fn answered<T: Debug>(&self, answers: impl FnOnce() -> T) {
         let mut seen = self.seen();
         if seen.digest.is_some() {
@@ -105,7 +105,7 @@ fn rank(kind: &EventKind, order: Order) -> Option<u8> {
     }
 }
 
-/// Whether events of one frame are in the contract's order, each kind once, and the sample only once.
+/// Checks that events of one frame are in the contract's order, each kind once, and the sample only once.
 pub(super) fn check_frame<'a>(kinds: impl IntoIterator<Item = &'a EventKind>, order: Order) -> Result<(), String> {
     let (mut before, mut sampled) = (None, false);
     for kind in kinds {

@@ -1,11 +1,11 @@
-//! What is made of a stack's calls, events by a controller that only listens.
+//! Events of a stack's calls, kept by a controller that decides nothing.
 
 use std::sync::{Arc, Mutex};
 
 use windlass_controllers::event::{
     Delivery, EcnCe, IdleRestart, LossTrigger, PacketSent, PacketsAcked, PacketsLost, SpuriousLoss,
 };
-use windlass_controllers::{Decision, Event, EventKind, Info, Path as Start, Phase, Signals, Span, Table, View};
+use windlass_controllers::{Decision, Event, EventKind, Info, Path as PathInfo, Phase, Signals, Span, Table, View};
 
 use super::*;
 
@@ -31,7 +31,7 @@ impl ConfiguredController for Spy {
         self.wants_packet_sent
     }
     fn group(&self) {}
-    fn start(&self, _: &Start) {}
+    fn start(&self, _: &PathInfo) {}
     fn step(&self, (): &mut (), _: Table<'_, ()>, event: &Event) {
         self.events.lock().unwrap().push(*event);
     }
@@ -58,7 +58,7 @@ impl Bench {
         let mut spy = Spy { events: Arc::default(), needs: Signals::NONE, wants_packet_sent: false, decision };
         change(&mut spy);
         let events = Arc::clone(&spy.events);
-        let flow = Flow::ungrouped(spy, &Start::new(Time::ZERO, u32::from(MTU), 1));
+        let flow = Flow::ungrouped(spy, &PathInfo::new(Time::ZERO, u32::from(MTU), 1));
         let origin = Instant::now();
         Bench { path: Path::new(flow, Clock::new(origin, origin), MTU), origin, events }
     }
@@ -141,7 +141,7 @@ fn fresh_bytes_were_sent_after_the_recovery_started() {
 }
 
 #[test]
-fn a_frame_of_bare_acks_is_no_event_but_tells_what_is_in_flight() {
+fn a_frame_of_bare_acks_is_no_event_but_updates_bytes_in_flight() {
     let mut bench = Bench::new(|_| {});
     bench.sent(1, 9000, 0);
     bench.end(20, 4800, 0);
@@ -205,7 +205,7 @@ fn the_datagram_size_is_passed_on() {
 }
 
 #[test]
-fn departures_are_told_to_those_who_heed_them() {
+fn packets_sent_are_reported_to_controllers_that_want_them() {
     let mut deaf = Bench::new(|_| {});
     deaf.sent(1, 1200, 0);
     assert!(deaf.events().is_empty());
@@ -252,7 +252,7 @@ fn deliveries_are_sampled_for_those_who_need_them() {
 }
 
 #[test]
-fn resuming_after_a_silence_is_told() {
+fn resuming_after_a_silence_is_an_idle_restart() {
     let mut bench = Bench::new(|_| {});
     bench.sent(1, 1200, 0);
     bench.ack(1, 1200);
@@ -308,7 +308,7 @@ fn two_datagrams_may_always_be_sent() {
 }
 
 #[test]
-fn what_the_stack_tells_of_losses_is_passed_on() {
+fn the_stacks_reports_of_losses_are_passed_on() {
     let mut bench = Bench::new(|_| {});
     bench.sent(3, 9000, 8);
     let loss = Loss { bytes: 2500, packets: Some(4), newest_pn: Some(7), persistent: false };
@@ -327,7 +327,7 @@ fn what_the_stack_tells_of_losses_is_passed_on() {
 }
 
 #[test]
-fn the_largest_number_is_told_even_of_a_frame_that_fills_a_hole() {
+fn a_frame_that_fills_a_hole_has_the_largest_number() {
     let mut bench = Bench::new(|_| {});
     let rtt = Duration::from_millis(40);
     for (sent, pn) in [(1, 4), (2, 5)] {
@@ -344,7 +344,7 @@ fn the_largest_number_is_told_even_of_a_frame_that_fills_a_hole() {
 }
 
 #[test]
-fn a_stack_that_tells_bare_acks_apart_is_believed() {
+fn a_stack_that_distinguishes_bare_acks_is_believed() {
     let mut bench = Bench::new(|_| {});
     bench.sent(1, 1200, 0);
     bench.ack(1, 1200);

@@ -34,7 +34,7 @@ pub fn config(certificate: &[u8], key: &[u8]) -> Result<Config, Box<dyn Error>> 
 
 /// Datagrams read before the connections are served again.
 const BATCH: usize = 1024;
-/// How long a handshake may take.
+/// Time limit of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// A connection of the server.
@@ -44,7 +44,7 @@ struct Place<C> {
     /// Whether the client has shown that it receives at its address: by the token of a Retry packet, or by
     /// completing the handshake (RFC 9000 §8.1).
     validated: bool,
-    /// Why it ends now, unless quiche ends it.
+    /// Reason to end the connection; `None` while it may go on.
     error: Option<String>,
 }
 
@@ -128,7 +128,7 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// How long a token is taken.
+    /// Validity of a token, s.
     const LIFETIME: u64 = 10;
 
     fn new() -> Result<Tokens, boring::error::ErrorStack> {
@@ -137,7 +137,7 @@ impl Tokens {
         Ok(Tokens { key, started: Instant::now() })
     }
 
-    /// Who may use a token, authenticated.
+    /// Authentication code of a token over its peer and connection IDs.
     fn code(&self, peer: SocketAddr, id: &[u8], seconds: u64, first: &[u8]) -> Option<[u8; 32]> {
         let peer = format!("{}|", SocketAddr::new(peer.ip().to_canonical(), peer.port()));
         let lengths = [id.len() as u8, first.len() as u8];
@@ -187,7 +187,7 @@ pub fn serve<C: Client>(
             let (bytes, from) = match socket.recv_from(&mut buffer) {
                 Ok(received) => received,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // That of a datagram sent before, whoever it was for; without end if it is the socket's.
+                // That of a datagram sent before, to any peer; without end if it is the socket's.
                 Err(error) => {
                     failures += 1;
                     if failures > BATCH {
@@ -210,7 +210,7 @@ pub fn serve<C: Client>(
                     let token = header.token.as_deref().unwrap_or_default();
                     let first = tokens.check(from, &header.dcid, token).map(|first| first.to_vec());
                     let accepted = match &first {
-                        // With the id of the Retry packet, which quiche tells the client again (RFC 9000 §7.3).
+                        // With the id of the Retry packet, which quiche repeats to the client (RFC 9000 §7.3).
                         Some(first) if places.make_room() => {
                             let first = ConnectionId::from_ref(first);
                             quiche::accept(&header.dcid, Some(&first), here, from, config)
