@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use super::packet::Packet;
 use super::random::Stream;
 
-/// What happens to a packet.
+/// Decision on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
     /// The packet goes on unchanged.
@@ -21,16 +21,16 @@ pub(super) enum Action {
     Drop,
 }
 
-/// What a queue found when a packet arrived.
+/// State of a queue when a packet arrives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    /// When, ns.
+    /// Time of the arrival, ns.
     pub now: u64,
-    /// How long the packet will wait, ns.
+    /// Time that the packet will wait, ns.
     pub wait: u64,
     /// Packets waiting, this one not among them.
     pub waiting: u64,
-    /// How long the link had nothing to do, ns; 0 if it is busy.
+    /// Time that the link had nothing to send, ns; 0 if it is busy.
     pub idle: u64,
     /// Rate of the link, bit/s.
     pub rate: f64,
@@ -46,9 +46,9 @@ pub(super) trait Admission: Send {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub packet: Packet,
-    /// Where on its route it is.
+    /// Its position on its route.
     pub hop: u32,
-    /// When it arrived, ns.
+    /// Time of arrival, ns.
     pub arrived: u64,
     /// Whether this queue CE-marked it.
     pub marked: bool,
@@ -63,10 +63,10 @@ pub(super) trait Scheduler: Send {
     /// if any waited, unless all were dropped.
     fn dequeue(&mut self, now: u64, dropped: &mut VecDeque<Held>) -> Option<Held>;
 
-    /// How many packets wait.
+    /// Number of packets waiting.
     fn packets(&self) -> u64;
 
-    /// How many bytes wait.
+    /// Number of bytes waiting.
     fn bytes(&self) -> u64;
 
     /// Packets that wait, in any order.

@@ -1,4 +1,4 @@
-//! Which of a fixed set of sources is next.
+//! Queue of the next events of a fixed set of sources.
 
 /// A tournament over sources that each have at most one next time. The winner is kept, and a
 /// change costs at most one comparison per level, without allocation: what makes it cheaper

@@ -14,11 +14,11 @@ use super::random::Stream;
 /// A fault of a link. It strikes packets that reach the link from `at` on and before `until`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fault {
-    /// When it begins.
+    /// Time from which it is active.
     pub at: Time,
-    /// When it is over.
+    /// Time from which it is not active any more.
     pub until: Time,
-    /// What it does.
+    /// Effect on packets.
     pub kind: FaultKind,
 }
 
@@ -51,7 +51,7 @@ pub enum FaultKind {
         /// Of all packets.
         share: f64,
     },
-    /// Larger packets are lost and nobody is told (`RFC 4821 §1`).
+    /// Larger packets are lost without a message (`RFC 4821 §1`).
     Mtu {
         /// Size on the wire of the largest that passes, bytes.
         bytes: u32,
@@ -95,7 +95,7 @@ pub fn damage(random: &mut Stream, payload: &mut [u8]) {
 pub(super) struct Held {
     until: Time,
     order: u64,
-    /// Where on its route it is.
+    /// Its position on its route.
     pub hop: u32,
     pub packet: Packet,
 }
@@ -126,9 +126,9 @@ impl Ord for Held {
     }
 }
 
-/// What became of a packet that met the faults of a link.
+/// Effect of a link's faults on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Struck {
+pub(super) enum FaultEffect {
     Lost,
     /// It goes on, maybe changed, after so long; and so does its copy, if it has one.
     Passes {
@@ -161,7 +161,7 @@ impl Faults {
 
     /// `packet` reaches `link` at `now`. A damaged one is lost and copies are not made unless their
     /// bytes are `carried`.
-    pub fn strike(&mut self, link: usize, now: Time, packet: &Packet, carried: bool) -> Struck {
+    pub fn apply(&mut self, link: usize, now: Time, packet: &Packet, carried: bool) -> FaultEffect {
         let (faults, random) = &mut self.links[link];
         let (mut packet, mut after, mut copy) = (*packet, Span::ZERO, None);
         for fault in faults.iter().filter(|fault| fault.at <= now && now < fault.until) {
@@ -196,10 +196,10 @@ impl Faults {
             };
             if lost {
                 self.lost += 1;
-                return Struck::Lost;
+                return FaultEffect::Lost;
             }
         }
-        Struck::Passes { packet, after, copy }
+        FaultEffect::Passes { packet, after, copy }
     }
 
     /// Holds `packet` back until `until`.

@@ -29,15 +29,15 @@ pub(super) struct Entry {
     pub packet: Packet,
     /// Start of its transmission, ns.
     start: u64,
-    /// When it reaches the far end.
+    /// Time at which it reaches the far end, ns.
     deliver: u64,
-    /// Where on its route it is.
+    /// Its position on its route.
     pub hop: u32,
     /// Whether it is lost on the way.
     pub lost: bool,
 }
 
-/// What happened to a packet that arrived.
+/// Fate of a packet that arrived at the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Queued {
     /// It is on the link.
@@ -71,7 +71,7 @@ pub(super) struct Link {
     random: Stream,
     /// When the last accepted packet's transmission ends, fine units.
     busy_until: u64,
-    /// When the last accepted packet reaches the far end.
+    /// Time at which the last accepted packet reaches the far end, ns.
     last_deliver: u64,
     ring: Ring<Entry>,
     /// Number in `ring` of the first packet not known to have started.
@@ -141,7 +141,7 @@ impl Link {
         (f64::from(bytes) * self.fine_per_byte + 0.5) as u64
     }
 
-    /// When the transmission of `entry` ends, ns.
+    /// End of the transmission of `entry`, ns.
     fn departs(&self, entry: &Entry) -> u64 {
         entry.start.saturating_add(self.transmission(entry.packet.bytes).div_ceil(FINE))
     }
@@ -493,7 +493,7 @@ impl Link {
         if self.rate.is_finite() { self.rate / 8.0 * now.saturating_sub(self.rate_since) as f64 / 1e9 } else { 0.0 }
     }
 
-    /// What the link carried until `now`.
+    /// Counters of the link until `now`.
     pub fn stats(&self, now: Time) -> LinkStats {
         let now = now.0;
         let mut stats = self.totals;

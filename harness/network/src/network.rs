@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use windlass_controllers::{Span, Time};
 
 use super::event_queue::EventQueue;
-use super::fault::{Faults, Struck};
+use super::fault::{FaultEffect, Faults};
 use super::link::{Link, Queued};
 use super::packet::{Delivery, Fate, LinkId, Packet, RouteId};
 use super::stats::LinkStats;
@@ -33,7 +33,7 @@ pub struct Network {
     links: Vec<Link>,
     /// The links of all routes one after another, each route ended by `END | route`.
     hops: Vec<u32>,
-    /// Where each route starts in `hops`.
+    /// Index of each route's first hop in `hops`.
     routes: Vec<u32>,
     event_queue: EventQueue,
     traffic: Vec<Traffic>,
@@ -106,9 +106,9 @@ impl Network {
     }
 
     /// Whether [`poll`](Self::poll) also returns packets that were dropped or lost, with
-    /// their [`Fate`], at the instant it happens; cross traffic is never told of. Off at first.
-    pub fn report_losses(&mut self, tell: bool) {
-        self.report_losses = tell;
+    /// their [`Fate`], at the instant it happens; never those of cross traffic. Off at first.
+    pub fn report_losses(&mut self, report: bool) {
+        self.report_losses = report;
     }
 
     /// Whether the caller's packets have bytes, which faults change: then damaged packets are delivered and
@@ -203,7 +203,7 @@ impl Network {
         }
     }
 
-    /// Moves a packet to what comes at `hop`: a link, or the end of its route, which is told.
+    /// Moves a packet to `hop`: a link, or the end of its route, which is returned.
     #[inline(always)]
     fn forward(&mut self, hop: u32, packet: &Packet) -> Option<RouteId> {
         let target = self.hops[hop as usize];
@@ -216,7 +216,7 @@ impl Network {
             return Some(RouteId(target & !END));
         }
         if self.faults.is_some() {
-            self.strike(hop, target, packet);
+            self.apply_faults(hop, target, packet);
         } else {
             self.arrive(hop, target, packet);
         }
@@ -247,13 +247,13 @@ impl Network {
 
     /// A packet meets the faults of a link.
     #[cold]
-    fn strike(&mut self, hop: u32, target: u32, packet: &Packet) {
+    fn apply_faults(&mut self, hop: u32, target: u32, packet: &Packet) {
         let (now, carried) = (self.now, self.carries_bytes && packet.flow != u32::MAX);
         let Some(faults) = &mut self.faults else { return };
-        match faults.strike(target as usize, now, packet, carried) {
-            Struck::Lost => self.report(hop, packet, Fate::Lost(LinkId(target))),
-            Struck::Passes { packet, after, copy } => {
-                // A copy is told of before a queue may drop either.
+        match faults.apply(target as usize, now, packet, carried) {
+            FaultEffect::Lost => self.report(hop, packet, Fate::Lost(LinkId(target))),
+            FaultEffect::Passes { packet, after, copy } => {
+                // A copy is reported before a queue may drop either.
                 if copy.is_some() {
                     self.sent += 1;
                     let route = self.hops[hop as usize..].iter().find(|target| **target & END != 0);
@@ -344,7 +344,7 @@ impl Network {
         &self.names[link.0 as usize]
     }
 
-    /// What a link counted until `now`.
+    /// Counters of a link until `now`.
     #[must_use]
     pub fn stats(&self, link: LinkId, now: Time) -> LinkStats {
         self.links[link.0 as usize].stats(now)

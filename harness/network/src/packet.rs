@@ -1,4 +1,4 @@
-//! What travels, and what became of it.
+//! Packets and their fates.
 
 use windlass_controllers::{Span, Time};
 
@@ -123,17 +123,17 @@ impl Default for Delivery {
     }
 }
 
-/// What became of a packet.
+/// Where a packet ended, or that it was copied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// It reached the end of its route.
     Delivered,
-    /// A queue dropped it, for lack of room or by active queue management; told only
+    /// A queue dropped it, for lack of room or by active queue management; reported only
     /// if [asked for](super::Network::report_losses).
     Dropped(LinkId),
-    /// It was lost on a link, at random or by a fault; told only if [asked for](super::Network::report_losses).
+    /// It was lost on a link, at random or by a fault; reported only if [asked for](super::Network::report_losses).
     Lost(LinkId),
-    /// A fault made a copy of it, which is under way as well; told only to callers that
+    /// A fault made a copy of it, which is under way as well; reported only to callers that
     /// [carry bytes](super::Network::carry_bytes).
     Copied(LinkId),
 }

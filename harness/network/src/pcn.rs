@@ -22,9 +22,9 @@ pub struct PcnSpec {
 /// Rate and size of a token bucket.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BucketSpec {
-    /// How fast it fills, bit/s.
+    /// Rate at which it fills, bit/s.
     pub rate: f64,
-    /// How much it holds, bytes.
+    /// Capacity, bytes.
     pub depth: f64,
 }
 

@@ -1,5 +1,5 @@
 //! Randomness: one stream per place that needs it, so that adding a flow or a link
-//! changes nobody else's luck.
+//! changes no other's random numbers.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};

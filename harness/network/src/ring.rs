@@ -34,7 +34,7 @@ impl<T: Copy + Default> Ring<T> {
         self.next
     }
 
-    /// How many items there are.
+    /// Number of items.
     #[inline]
     pub fn len(&self) -> u64 {
         self.next - self.first

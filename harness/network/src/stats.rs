@@ -1,4 +1,4 @@
-//! What a link counted.
+//! Counters of a link.
 
 /// Totals of one link since the start of the run.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

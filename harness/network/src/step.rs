@@ -20,7 +20,7 @@ pub struct StepSpec {
     pub marks: Marks,
 }
 
-/// Which ECN-capable packets a queue marks.
+/// The ECN-capable packets that a queue marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Marks {
     /// All ECN-capable packets.

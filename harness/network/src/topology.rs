@@ -17,7 +17,7 @@ pub struct Topology {
     pub links: Vec<LinkSpec>,
     /// The routes: the links a packet passes, in order. An empty route delivers at once.
     pub routes: Vec<Vec<LinkId>>,
-    /// Traffic nobody controls; the network sends it by itself.
+    /// Traffic without congestion control; the network sends it by itself.
     pub traffic: Vec<TrafficSpec>,
 }
 
@@ -82,9 +82,9 @@ pub struct LinkSpec {
     pub loss: f64,
     /// Random delay of each packet, besides the propagation delay.
     pub jitter: Jitter,
-    /// How much the queue holds.
+    /// Capacity of the queue.
     pub limit: Limit,
-    /// How the queue is managed.
+    /// Queueing discipline.
     pub queue: Queue,
     /// Whether packets add the time they wait here to [`Packet::waited`](super::Packet::waited)
     /// (`spec: chan §8.1`).
@@ -181,7 +181,7 @@ pub enum Limit {
 pub struct Change {
     /// Time from which the change holds.
     pub at: Time,
-    /// What changes, and to what.
+    /// The new values.
     pub set: Set,
 }
 
@@ -210,10 +210,10 @@ pub enum TopologyError {
     NoSuchLink {
         /// The link number that does not exist.
         link: u32,
-        /// How many links the topology has.
+        /// Number of links in the topology.
         links: usize,
     },
-    /// Names tell traffic sources apart.
+    /// Names of traffic sources are unique.
     #[error("two traffic sources are called {0:?}; names must be unique")]
     TwoTrafficsCalled(String),
     /// A traffic source uses a route that is not there.
@@ -221,7 +221,7 @@ pub enum TopologyError {
     NoSuchRoute {
         /// The route number that does not exist.
         route: u32,
-        /// How many routes the topology has.
+        /// Number of routes in the topology.
         routes: usize,
     },
     /// A number of a traffic source is out of its range.
@@ -229,7 +229,7 @@ pub enum TopologyError {
     BadTraffic {
         /// Name of the source.
         traffic: String,
-        /// What is wrong with it.
+        /// The value and its range.
         number: OutOfRange,
     },
     /// A number of a link is out of its range.
@@ -237,7 +237,7 @@ pub enum TopologyError {
     BadValue {
         /// Name of the link.
         link: String,
-        /// What is wrong with it.
+        /// The value and its range.
         number: OutOfRange,
     },
 }

@@ -1,4 +1,4 @@
-//! Cross traffic nobody controls.
+//! Cross traffic without congestion control.
 //!
 //! Source: `spec: chan §8.5`; constant rate with random gaps and periods,
 //! `spec: cho §14.3`.
@@ -9,7 +9,7 @@ use super::out_of_range::{OutOfRange, check};
 use super::packet::RouteId;
 use super::random::Stream;
 
-/// A source of packets that nobody acknowledges.
+/// A source of packets that are not acknowledged.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TrafficSpec {
     /// Unique name; its random numbers depend on it.
@@ -26,7 +26,7 @@ pub struct TrafficSpec {
     pub stop: Time,
 }
 
-/// When a traffic source sends.
+/// Send times of a traffic source.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pattern {
     /// At a constant rate, bit/s. Each gap is multiplied by `1 + U[−jitter, jitter]`. With
@@ -151,14 +151,14 @@ impl Traffic {
         traffic
     }
 
-    /// When it sends next; `u64::MAX` for never.
+    /// Time of the next packet, ns; `u64::MAX` for never.
     pub fn next(&self) -> u64 {
         // Saturates: a source can be slower than time lasts.
         let at = self.spec.start.0.saturating_add((self.due * 1e9 + 0.5) as u64);
         if at < self.spec.stop.0 { at } else { u64::MAX }
     }
 
-    /// Takes note that a packet was sent when it was due.
+    /// A packet was sent when it was due.
     pub fn sent(&mut self) {
         self.sent += 1;
         let gap = match self.spec.pattern {

@@ -27,7 +27,7 @@ pub enum Choice {
 
 /// The log that quiche itself writes of a connection.
 pub struct OwnLog {
-    /// Where it is written to.
+    /// Writer of the log.
     pub output: Output,
     /// Title of the qlog trace.
     pub title: String,
@@ -99,7 +99,7 @@ impl Choice {
     }
 }
 
-/// How the controller of a flow is observed.
+/// Observation of a flow's controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// One of ours records its decisions.

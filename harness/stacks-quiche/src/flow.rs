@@ -45,7 +45,7 @@ struct Acks {
     policy: AckPolicy,
     /// Datagrams since it was asked last.
     arrived: u32,
-    /// When it has to be asked.
+    /// Time at which it has to be driven.
     due: Option<Instant>,
 }
 
@@ -220,7 +220,7 @@ impl sans_io::Connection for Flow {
         clock::set(Some(now));
         self.end(role).expire();
         if let Some(reason) = self.end(role).closed().filter(|_| !self.ended) {
-            // One that has timed out stays closed, whatever it hears after.
+            // One that has timed out stays closed, whatever arrives after.
             if !gone && !self.timed_out {
                 return Err(format!("the {} lost the connection: {reason}", role.name()));
             }

@@ -141,7 +141,7 @@ enum Command {
     Close,
 }
 
-/// What the sender's thread reports to its program.
+/// Status of the sender's thread, for its program.
 #[derive(Debug, Default)]
 struct Status {
     counts: Counts,

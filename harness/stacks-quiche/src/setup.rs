@@ -51,9 +51,9 @@ const DISCOVERS_FROM: u32 = 1200;
 pub struct SenderParts {
     /// The largest datagrams it may send, bytes.
     pub largest: usize,
-    /// What the sender did, as the adapter saw it.
+    /// Log of the sender, as the adapter saw it.
     pub sender_log: Arc<Mutex<SenderLog>>,
-    /// How its controller is observed.
+    /// Observation of its controller.
     pub kind: Kind,
     /// The sender's configuration and controller.
     pub config: ClientConfig,

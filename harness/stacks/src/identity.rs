@@ -1,4 +1,4 @@
-//! Whom servers say they are.
+//! Certificate and key of all servers.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ pub struct Identity {
 /// message changes its size from process to process.
 ///
 /// # Errors
-/// What rcgen reports.
+/// Errors of rcgen.
 pub fn identity() -> Result<&'static Identity, String> {
     static IDENTITY: OnceLock<Result<Identity, String>> = OnceLock::new();
     IDENTITY.get_or_init(|| make().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)

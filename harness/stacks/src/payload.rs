@@ -226,7 +226,7 @@ impl Transfer {
 pub struct Sink {
     received: u64,
     in_order: u64,
-    /// What came before its turn, by offset.
+    /// Bytes that came before their turn, by offset.
     early: BTreeMap<u64, Bytes>,
     hash: Sha256,
 }

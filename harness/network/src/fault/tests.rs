@@ -108,9 +108,9 @@ fn copies_and_damage_come_only_to_those_who_carry_bytes() {
     assert_eq!(ids(&deliveries, |delivery| !delivered(delivery)), (50..100).collect::<Vec<_>>());
 }
 
-/// Whoever gives a packet's number to the next once nothing of it is under way has to know of the copy by then.
+/// A caller that reuses a packet's number once nothing of it is under way has to know of the copy by then.
 #[test]
-fn a_copy_is_told_of_before_a_full_queue_drops_the_original() {
+fn a_copy_is_reported_before_a_full_queue_drops_the_original() {
     let mut topology = Topology::default();
     let mut link = LinkSpec::new("link", 8e4, MS(10));
     link.limit = crate::Limit::Packets(1);

@@ -133,7 +133,7 @@ fn halving_the_rate_stretches_what_remains() {
 }
 
 #[test]
-fn a_shorter_delay_overtakes_nobody() {
+fn a_shorter_delay_overtakes_no_packet() {
     let mut link = Link::new(&slow(Limit::Unlimited), 1);
     for id in 0..2 {
         offer(&mut link, us(0), id);

@@ -53,7 +53,7 @@ pub struct DatagramNetwork {
     /// Datagrams in transit; a packet's number in the network is its datagram's index here.
     datagrams: Vec<InTransit>,
     free: Vec<usize>,
-    /// What faults change of bytes.
+    /// Random numbers of damaged bytes.
     damage: Stream,
 }
 

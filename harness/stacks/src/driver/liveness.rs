@@ -3,7 +3,7 @@
 //! Once a flow has started and once no fault is active any more, application bytes have to arrive within three probe
 //! timeouts, unless another fault begins. After that the flow's pace is its controller's.
 //!
-//! * The probe timeout is that of RFC 9002 §6.2.1 with its backoff: a sender that heard nothing for some time has doubled
+//! * The probe timeout is that of RFC 9002 §6.2.1 with its backoff: a sender without an RTT sample for some time has doubled
 //!   it to no more than that time and one probe timeout.
 //! * An RTT sample begins the three timeouts anew: a probe may be a PING (§6.2.4), which brings no bytes but an ACK
 //!   that finds what was lost, and what a reordering path had the sender take for lost is sent once more before
@@ -25,7 +25,7 @@ pub const PATIENCE: u64 = 3;
 /// Watches one flow. Times are the network's.
 #[derive(Clone, Debug)]
 pub struct Liveness {
-    /// When faults are active, ascending and apart.
+    /// Times at which faults are active, ascending, without overlap.
     faults: Vec<(Time, Time)>,
     /// When the clocks of the sender and of the receiver jump, and how far.
     jumps: [Vec<(Time, Span)>; 2],
@@ -33,15 +33,15 @@ pub struct Liveness {
     /// Probe timeouts within which the first byte has to arrive.
     handshake_patience: u64,
     rtt: RttEstimator,
-    /// When the sender last took an RTT sample.
-    heard: Time,
+    /// Time of the sender's latest RTT sample.
+    sampled_at: Time,
     /// Application bytes that had arrived when it was looked at last.
     received: u64,
     started: Option<Time>,
     ended: bool,
     /// The latest end of a fault that it was looked at after.
     over: Time,
-    /// Since when it has to move, and for how long the sender had heard nothing then; `None` once it did.
+    /// Since when it has to move, and for how long the sender had no RTT sample then; `None` once it did.
     since: Option<(Time, Span)>,
 }
 
@@ -52,7 +52,7 @@ pub struct Progress {
     pub received: u64,
     /// The time between two packets where the controller paces them.
     pub gap: Span,
-    /// The receiver's probe timeout before backoff; `None` if its stack does not tell.
+    /// The receiver's probe timeout before backoff; `None` if its stack does not report it.
     pub receiver_timeout: Option<Span>,
     /// Whether the receiver may send no whole datagram to the sender's address.
     pub limited: bool,
@@ -69,7 +69,7 @@ impl Liveness {
             max_ack_delay: spec.ack.max_delay.max(DEFAULT_MAX_ACK_DELAY),
             handshake_patience: PATIENCE,
             rtt: RttEstimator::new(),
-            heard: Time::ZERO,
+            sampled_at: Time::ZERO,
             received: 0,
             started: None,
             ended: false,
@@ -87,14 +87,14 @@ impl Liveness {
 
     /// The flow starts.
     pub fn start(&mut self, now: Time) {
-        self.heard = now;
+        self.sampled_at = now;
         self.started = Some(now);
         self.since = Some((now, Span::ZERO));
     }
 
     /// The sender took an RTT sample.
     pub fn on_rtt_sample(&mut self, now: Time, sample: Span) {
-        self.heard = now;
+        self.sampled_at = now;
         self.rtt.sample(now, sample, Span::ZERO);
         if self.since.is_some_and(|(since, _)| now > since) {
             self.since = Some((now, self.silence(now)));
@@ -115,7 +115,7 @@ impl Liveness {
         let [sender, receiver] = &self.jumps;
         match self.started.filter(|_| self.received == 0) {
             Some(start) => whole(start, sender).max(whole(start, receiver)),
-            None => whole(self.heard, sender),
+            None => whole(self.sampled_at, sender),
         }
     }
 
@@ -137,7 +137,7 @@ impl Liveness {
         if let Some(until) = over.filter(|until| *until > self.over && self.started.is_some_and(|start| *until > start))
         {
             self.over = until;
-            self.since = Some((until.max(self.heard), self.silence(until.max(self.heard))));
+            self.since = Some((until.max(self.sampled_at), self.silence(until.max(self.sampled_at))));
         }
         if limited && self.since.is_some() {
             self.since = Some((now, self.silence(now)));
@@ -171,8 +171,8 @@ impl Liveness {
     }
 }
 
-/// The probe timeout before backoff of an end whose stack tells its estimates; `variation` is half the smoothed RTT,
-/// as after the first sample, where it tells only that.
+/// The probe timeout before backoff by the estimates of an end's stack; without `variation`, half the smoothed RTT is
+/// taken, as after the first sample.
 #[must_use]
 pub fn receiver_probe_timeout(smoothed: Duration, variation: Option<Duration>) -> Span {
     let span = |duration: Duration| Span(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
@@ -201,15 +201,15 @@ mod tests {
         Progress { received, ..Progress::default() }
     }
 
-    /// A blackout from 1 to 2 s, samples of 40 ms up to `heard` ms.
-    fn watch(heard: u64) -> Liveness {
+    /// A blackout from 1 to 2 s, samples of 40 ms up to `last_ms` ms.
+    fn watch(last_ms: u64) -> Liveness {
         let text = "duration_s = 10\n[dumbbell]\nrate_mbps = 1\nrtt_ms = 40\n\
                     [[dumbbell.fault]]\nkind = \"blackout\"\nat_s = 1\nfor_ms = 1000\n\
                     [[flow]]\ncontroller = \"reno\"";
         let scenario = Scenario::read("test", text, None).unwrap();
         let mut liveness = Liveness::of(&scenario, &scenario.flows[0]).unwrap();
         liveness.start(Time::ZERO);
-        for ms in (50..=heard).step_by(50) {
+        for ms in (50..=last_ms).step_by(50) {
             liveness.check(at(ms), &of(ms)).unwrap();
             liveness.on_rtt_sample(at(ms), MS(40));
         }
@@ -277,13 +277,13 @@ mod tests {
         assert!(liveness.clone().check(at(2_000 + 9_000), &of(0)).is_ok());
         assert!(liveness.clone().check(at(2_000 + 9_100), &of(0)).is_err());
         // An ACK takes nothing back of it.
-        let mut heard = liveness.clone();
-        heard.on_rtt_sample(at(3_000), MS(40));
-        assert!(heard.check(at(3_000 + 3 * (1_024 + 3_000) - 10), &of(0)).is_ok());
-        assert!(heard.check(at(3_000 + 3 * (1_024 + 3_000) + 10), &of(0)).is_err());
-        let told = receiver_probe_timeout(Duration::from_secs(2), None);
-        assert_eq!(told, MS(6_025));
-        let receiver = Progress { receiver_timeout: Some(told), ..of(0) };
+        let mut sampled = liveness.clone();
+        sampled.on_rtt_sample(at(3_000), MS(40));
+        assert!(sampled.check(at(3_000 + 3 * (1_024 + 3_000) - 10), &of(0)).is_ok());
+        assert!(sampled.check(at(3_000 + 3 * (1_024 + 3_000) + 10), &of(0)).is_err());
+        let timeout = receiver_probe_timeout(Duration::from_secs(2), None);
+        assert_eq!(timeout, MS(6_025));
+        let receiver = Progress { receiver_timeout: Some(timeout), ..of(0) };
         assert!(liveness.clone().check(at(2_000 + 3 * 8_025 - 10), &receiver).is_ok());
         assert!(liveness.clone().check(at(2_000 + 3 * 8_025 + 10), &receiver).is_err());
         let mut patient = liveness.handshake_patience(7);

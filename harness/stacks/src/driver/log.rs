@@ -19,16 +19,16 @@ pub const LARGEST: u32 = 65_527;
 
 /// Where the log of one flow goes, and how it is written.
 pub struct FlowLog {
-    /// Where the trace is written to.
+    /// Writer of the trace.
     pub output: Output,
     /// Schema version and level of detail.
     pub settings: QlogSettings,
 }
 
-/// Says where the log of a flow goes, if anywhere.
+/// Opens the log of a flow; `None` for a flow without one.
 pub type OpenLog<'a> = dyn FnMut(&FlowSpec) -> io::Result<Option<FlowLog>> + 'a;
 
-/// What a log says of the run it is of.
+/// The run, as its logs describe it.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     /// Name of the stack, as in results.
@@ -39,7 +39,7 @@ pub struct Run<'a> {
     pub seed: u64,
 }
 
-/// What the log of `spec` says it is of.
+/// Description in the log of `spec`.
 #[must_use]
 pub fn description(run: &Run<'_>, spec: &FlowSpec) -> String {
     format!("{} on {}, seed {}", spec.controller, run.scenario, run.seed)
@@ -107,7 +107,7 @@ pub enum RunError {
     NoNative {
         /// Name of the flow.
         flow: String,
-        /// Which, and which there are.
+        /// The name, and the stack's own names.
         error: NoNative,
     },
     /// A datagram size QUIC does not allow.

@@ -1,7 +1,7 @@
 //! A stack's own controllers, watched like ours.
 //!
-//! A [`NativeObserver`] hears the events ours would hear and decides whatever the stack's own
-//! controller did, so that sender logs and qlog need not know the difference.
+//! A [`NativeObserver`] gets the events ours would get and returns the decisions of the stack's own
+//! controller, so that sender logs and qlog are the same.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,7 +36,7 @@ fn expected(stack: &str, known: &[&str]) -> String {
     }
 }
 
-/// What a stack's own controller decided last.
+/// Latest decision of a stack's own controller.
 #[derive(Debug)]
 pub struct NativeDecision {
     cwnd: AtomicU64,
@@ -70,7 +70,7 @@ pub struct NativeObserver(pub Arc<NativeDecision>);
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State {
     cwnd: u64,
-    /// When the window last shrank on a loss or a mark.
+    /// Time at which the window last shrank on a loss or a mark.
     recovery_start: Option<Time>,
     /// No packet sent since then was acknowledged yet.
     in_recovery: bool,

@@ -1,4 +1,4 @@
-//! Which packets were lost. Stacks tell a controller how many bytes were lost and when
+//! Which packets were lost. Stacks report to a controller how many bytes were lost and when
 //! the newest of them left; what it sent and what was acknowledged is known from the
 //! packets themselves, and losses are always the oldest packets outstanding.
 
@@ -26,7 +26,7 @@ struct Packet {
     weight: Weight,
 }
 
-/// How a packet counts where its loss is told.
+/// How a packet counts in a report of losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weight {
     /// With its bytes.
@@ -41,7 +41,7 @@ pub enum Weight {
 /// A packet the sender declared lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
-    /// Its type, as far as its space tells.
+    /// Its type, by its packet number space.
     pub kind: PacketType,
     /// Packet number.
     pub number: u64,
@@ -81,8 +81,8 @@ impl OutstandingPackets {
         self.spaces[space(kind)].outstanding.clear();
     }
 
-    /// `bytes` were lost, the newest of them sent at `newest`: tells `found` each packet
-    /// and returns whether the account adds up.
+    /// `bytes` were lost, the newest of them sent at `newest`: calls `found` with each packet.
+    /// Returns false if no packets add up to `bytes`.
     pub fn lost(&mut self, bytes: u64, newest: Time, mut found: impl FnMut(Loss)) -> bool {
         // Losses happen in one space; nearly always the last.
         for (kind, space) in KINDS.into_iter().zip(&mut self.spaces).rev() {

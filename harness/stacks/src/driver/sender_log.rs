@@ -1,4 +1,4 @@
-//! What the sending end of a flow sees and does, kept while it runs.
+//! Log of a flow's sending end, kept while it runs.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::liveness::Liveness;
 use super::outstanding::{OutstandingPackets, Weight};
 use windlass_simulator::measure::Meter;
 
-/// Hears every packet of one end of a connection.
+/// Gets every packet of one end of a connection.
 pub trait PacketObserver: Send + 'static {
     /// A packet of `bytes` with the frames `payload` leaves.
     fn sent(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]);
@@ -19,14 +19,14 @@ pub trait PacketObserver: Send + 'static {
     fn received(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]);
 }
 
-/// Where a flow's qlog goes.
+/// Writer of a flow's qlog.
 pub type Output = Box<dyn Write + Send>;
 
 /// The sending end of one flow: its numbers and its log.
 pub struct SenderLog {
     /// Time of the next event, by the sender's clock.
     pub now: Time,
-    /// How far the sender's clock is ahead of the network's.
+    /// Lead of the sender's clock over the network's.
     pub ahead: Span,
     /// Whether it moves again after faults; `None` where there are none.
     pub liveness: Option<Liveness>,
@@ -40,7 +40,7 @@ pub struct SenderLog {
     streams: Vec<(u64, u64)>,
     /// Packets with stream data, retransmissions included.
     pub data_packets: u64,
-    /// Bytes in flight after the latest ACK frame or loss that one of our controllers heard of, and `data_packets` then.
+    /// Bytes in flight after the latest ACK frame or loss reported to one of our controllers, and `data_packets` then.
     in_flight: Option<(u64, u64)>,
     /// The decision after the latest event.
     pub decision: Decision,
@@ -53,7 +53,7 @@ pub struct SenderLog {
 struct Log {
     trace: SharedTrace<Output>,
     outstanding: OutstandingPackets,
-    /// Losses that could not be told packet by packet.
+    /// Reports of losses whose packets were not found.
     unexplained: u64,
 }
 
@@ -120,16 +120,16 @@ impl SenderLog {
             (&event.kind, &mut self.log)
         {
             let mut trace = log.trace.lock();
-            let told = log.outstanding.lost(lost.bytes, lost.newest_sent_at, |loss| {
+            let explained = log.outstanding.lost(lost.bytes, lost.newest_sent_at, |loss| {
                 trace.packet_lost(event.now.0, loss.kind, loss.number, Some(loss.trigger));
             });
-            log.unexplained += u64::from(!told);
+            log.unexplained += u64::from(!explained);
         }
     }
 }
 
 impl SenderLog {
-    /// Packets of `bytes` under way; of a native controller, which tells nothing, none.
+    /// Packets of `bytes` under way; 0 for a native controller, which does not report them.
     pub fn under_way(&self, bytes: u32) -> u64 {
         self.in_flight.map_or(0, |(in_flight, then)| in_flight / u64::from(bytes.max(1)) + self.data_packets - then)
     }
@@ -191,7 +191,7 @@ pub struct SenderLogRecorder {
 }
 
 impl SenderLogRecorder {
-    /// A recorder that tells `sender_log` what the sender did, and the qlog trace, if there is one.
+    /// A recorder of events for `sender_log` and for the qlog trace, if there is one.
     #[must_use]
     pub fn new(sender_log: Arc<Mutex<SenderLog>>, qlog: Option<QlogRecorder<Output>>) -> SenderLogRecorder {
         lock(&sender_log).recorders += 1;
@@ -220,7 +220,7 @@ impl Recorder for SenderLogRecorder {
     }
 }
 
-/// A listener that panicked has nothing more to hear, but the stack goes on.
+/// Ignores poisoning: after a panic of one observer the stack goes on.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What noq spells otherwise than quinn.
+//! Differences of noq's interface from quinn's.
 
 use std::any::Any;
 use std::net::SocketAddr;
@@ -22,10 +22,10 @@ use crate::quinn_api::{Observed, implement_packet_key};
 
 pub use windlass_noq::{Factory, PROVIDES, STACK};
 
-/// How a connection ID is handed to cryptography.
+/// Type of a connection ID in calls of the cryptography.
 pub type ConnectionIdArg<'a> = ConnectionId;
 
-/// How a configuration is called to start a session.
+/// Receiver of the call that starts a session.
 pub type Starter<'a, T> = &'a T;
 
 /// `config` as it is called to start a session.
@@ -33,7 +33,7 @@ pub fn starter<T>(config: &Arc<T>) -> &T {
     config
 }
 
-/// What results of runs over UDP sockets call it.
+/// Its name in results of runs over UDP sockets.
 pub const LIVE_NAME: &str = "noq-wire";
 
 /// Names after `native:`.
@@ -72,7 +72,7 @@ pub fn connection_ids(config: &mut EndpointConfig, make: fn() -> Box<dyn Connect
     config.cid_generator(Arc::new(make));
 }
 
-/// Writes what a stream takes of `chunk`, which keeps the rest; whether it took any.
+/// Writes what a stream takes of `chunk`, which keeps the rest. Returns whether it took any.
 pub fn write(mut stream: SendStream<'_>, chunk: &mut Bytes) -> bool {
     stream.write_chunks(&mut std::slice::from_mut(chunk)).is_ok()
 }
@@ -117,7 +117,7 @@ pub fn live_packets(connection: &noq::Connection) -> (u64, u64) {
 /// The next bytes of a stream on real sockets; `None` at its end.
 ///
 /// # Errors
-/// Why there are none.
+/// The stream or its connection ended.
 pub async fn read(stream: &mut noq::RecvStream) -> Result<Option<Bytes>, noq::ReadError> {
     stream.read_chunk(usize::MAX).await
 }
@@ -125,7 +125,7 @@ pub async fn read(stream: &mut noq::RecvStream) -> Result<Option<Bytes>, noq::Re
 /// Stores what a native controller decided.
 pub fn note(decision: &NativeDecision, native: &dyn Controller) {
     let metrics = native.metrics();
-    // Its trait tells bytes/s.
+    // Its trait has bytes/s.
     decision.note(
         native.window(),
         metrics.ssthresh.filter(|bytes| *bytes < u64::MAX),

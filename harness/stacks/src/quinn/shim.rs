@@ -1,4 +1,4 @@
-//! What quinn spells otherwise than noq.
+//! Differences of quinn's interface from noq's.
 
 use std::any::Any;
 use std::net::SocketAddr;
@@ -21,10 +21,10 @@ use crate::quinn_api::{Observed, implement_packet_key};
 
 pub use windlass_quinn::{Factory, PROVIDES, STACK};
 
-/// How a connection ID is handed to cryptography.
+/// Type of a connection ID in calls of the cryptography.
 pub type ConnectionIdArg<'a> = &'a ConnectionId;
 
-/// How a configuration is called to start a session.
+/// Receiver of the call that starts a session.
 pub type Starter<'a, T> = Arc<T>;
 
 /// `config` as it is called to start a session.
@@ -32,7 +32,7 @@ pub fn starter<T>(config: &Arc<T>) -> Arc<T> {
     Arc::clone(config)
 }
 
-/// What results of runs over UDP sockets call it.
+/// Its name in results of runs over UDP sockets.
 pub const LIVE_NAME: &str = "quinn-wire";
 
 /// Names after `native:`.
@@ -71,7 +71,7 @@ pub fn connection_ids(config: &mut EndpointConfig, make: fn() -> Box<dyn Connect
     config.cid_generator(make);
 }
 
-/// Writes what a stream takes of `chunk`, which keeps the rest; whether it took any.
+/// Writes what a stream takes of `chunk`, which keeps the rest. Returns whether it took any.
 pub fn write(mut stream: SendStream<'_>, chunk: &mut Bytes) -> bool {
     stream.write_chunks(std::slice::from_mut(chunk)).is_ok()
 }
@@ -116,7 +116,7 @@ pub fn live_packets(connection: &quinn::Connection) -> (u64, u64) {
 /// The next bytes of a stream on real sockets; `None` at its end.
 ///
 /// # Errors
-/// Why there are none.
+/// The stream or its connection ended.
 pub async fn read(stream: &mut quinn::RecvStream) -> Result<Option<Bytes>, quinn::ReadError> {
     Ok(stream.read_chunk(usize::MAX, true).await?.map(|chunk| chunk.bytes))
 }
@@ -124,7 +124,7 @@ pub async fn read(stream: &mut quinn::RecvStream) -> Result<Option<Bytes>, quinn
 /// Stores what a native controller decided.
 pub fn note(decision: &NativeDecision, native: &dyn Controller) {
     let metrics = native.metrics();
-    // Its trait tells bit/s.
+    // Its trait has bit/s.
     decision.note(native.window(), metrics.ssthresh.filter(|bytes| *bytes < u64::MAX), metrics.pacing_rate);
 }
 

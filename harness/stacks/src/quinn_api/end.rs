@@ -65,7 +65,7 @@ impl<S: QuinnApi> End<S> {
     /// A datagram arrives, at the receiver from the sender's address `from`. `send` takes what the endpoint answers at once.
     ///
     /// # Errors
-    /// Why a connection was not accepted.
+    /// The reason why a connection was not accepted.
     pub fn receive(
         &mut self,
         now: Instant,
@@ -110,7 +110,7 @@ impl<S: QuinnApi> End<S> {
         }
     }
 
-    /// When its next timer is due.
+    /// Expiry of its next timer; `None` if none is set.
     pub fn timeout(&mut self) -> Option<Instant> {
         S::timeout(&mut self.connection.as_mut()?.1)
     }

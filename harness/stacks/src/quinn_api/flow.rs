@@ -32,7 +32,7 @@ pub struct Flow<S: QuinnApi> {
     writer: Writer,
     /// The receiver connects and asks; else the sender connects.
     asks: bool,
-    /// Limit of the receiver's flow control that the log was not told yet.
+    /// Limit of the receiver's flow control that is not logged yet.
     granted: Option<u64>,
     ended: bool,
     /// An end ran into its idle timeout.

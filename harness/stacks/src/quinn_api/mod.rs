@@ -70,7 +70,7 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
     /// TLS for all runs of this process: keys are made once.
     ///
     /// # Errors
-    /// What rcgen or rustls reports.
+    /// Errors of rcgen and rustls.
     fn tls() -> Result<&'static Self::Tls, String>;
 
     /// The endpoint and configuration of a client. Only one that sends has `sending`.
@@ -110,7 +110,7 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
     /// answered at once.
     ///
     /// # Errors
-    /// Why a connection was not accepted.
+    /// The reason why a connection was not accepted.
     fn handle(
         endpoint: &mut Self::Endpoint,
         connection: &mut Option<(Self::Handle, Self::Connection)>,
@@ -129,7 +129,7 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
         buffer: &mut Vec<u8>,
     ) -> Option<Sent>;
 
-    /// When the connection's next timer is due.
+    /// Expiry of the connection's next timer; `None` if none is set.
     fn timeout(connection: &mut Self::Connection) -> Option<Instant>;
 
     /// Runs the connection's timers that are due.
@@ -147,7 +147,7 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
     /// Accepts a stream, if there is one.
     fn accept(connection: &mut Self::Connection, way: Way) -> Option<Self::StreamId>;
 
-    /// Writes what a stream takes of `chunk`, which keeps the rest; whether it took any.
+    /// Writes what a stream takes of `chunk`, which keeps the rest. Returns whether it took any.
     fn write(connection: &mut Self::Connection, stream: Self::StreamId, chunk: &mut Bytes) -> bool;
 
     /// Ends a stream.
@@ -244,7 +244,7 @@ impl<Q: QuinnApi> Stack for Q {
     }
 }
 
-/// What an end that sends has besides.
+/// Parts of a sending end.
 pub struct Sending<Q: QuinnApi> {
     /// Sees its packets in the clear.
     pub log: Arc<Mutex<SenderLog>>,
@@ -268,7 +268,7 @@ pub struct Sent {
     pub ecn: Codepoint,
     /// Size of its payload, bytes.
     pub bytes: usize,
-    /// Where it goes.
+    /// Destination.
     pub to: SocketAddr,
 }
 
@@ -278,7 +278,7 @@ pub enum ConnectionEvent {
     Lost {
         /// True if its idle timeout ended it.
         timed_out: bool,
-        /// Why, in the stack's words.
+        /// Error of the stack.
         reason: String,
     },
     /// Something the transfer does not depend on.

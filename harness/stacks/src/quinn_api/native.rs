@@ -1,4 +1,4 @@
-//! The stack's own controller, observed: a flow beside it hears what a controller of the catalogue would hear.
+//! The stack's own controller, observed: a flow beside it gets what a controller of the catalogue would get.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct Observed<S: QuinnApi> {
 }
 
 impl<S: QuinnApi> Observed<S> {
-    /// Stores what the native controller decided; to be called before the observer hears of what made it.
+    /// Stores what the native controller decided; to be called before the observer gets the event.
     pub fn look(&self) {
         S::note(&self.decision, &self.native);
     }

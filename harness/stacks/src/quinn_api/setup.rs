@@ -1,4 +1,4 @@
-//! What a flow of a scenario is made of.
+//! Makes the ends of a scenario's flow.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
@@ -90,7 +90,7 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
         let Context { origin, seed, groups, .. } = self.context;
         let controller = spec.controller.clone();
         let sees_packets = self.sees_packets;
-        let told = move |recorder: QlogRecorder<Output>| {
+        let without_losses = move |recorder: QlogRecorder<Output>| {
             if sees_packets { recorder.without_packet_lost() } else { recorder }
         };
         let algorithm = match &spec.control {
@@ -99,8 +99,9 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
                 // Of controllers that are not ours there are no steps to replay.
                 let recorder = move |observer: &NativeObserver, path: &Path| -> Box<dyn Recorder> {
                     let trace = trace.clone();
-                    let qlog =
-                        trace.map(|trace| told(QlogRecorder::new(trace, Level::Recovery, observer, &controller, path)));
+                    let qlog = trace.map(|trace| {
+                        without_losses(QlogRecorder::new(trace, Level::Recovery, observer, &controller, path))
+                    });
                     Box::new(SenderLogRecorder::new(Arc::clone(&sender_log), qlog))
                 };
                 let factory = self.native(spec, name, payload)?;
@@ -109,7 +110,8 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
         };
         let record = move |path: &Path| -> Box<dyn Recorder> {
             let trace = trace.clone();
-            let qlog = trace.map(|trace| told(QlogRecorder::new(trace, level, &algorithm, &controller, path)));
+            let qlog =
+                trace.map(|trace| without_losses(QlogRecorder::new(trace, level, &algorithm, &controller, path)));
             Box::new(SenderLogRecorder::new(Arc::clone(&sender_log), qlog))
         };
         let seed = Stream::new(*seed, &format!("controller {}", spec.name)).integer();

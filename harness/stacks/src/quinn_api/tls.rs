@@ -31,7 +31,7 @@ pub struct TlsConfigs {
 /// fixed, and nothing is resumed, so random keys do not change the size of any message.
 ///
 /// # Errors
-/// What rcgen or rustls reports.
+/// Errors of rcgen and rustls.
 pub fn tls_configs() -> Result<TlsConfigs, Box<dyn Error>> {
     let Identity { certificate, key } = identity()?;
     let (certificate, key) = (CertificateDer::from(certificate.clone()), PrivatePkcs8KeyDer::from(key.clone()));
@@ -63,11 +63,11 @@ impl TimeProvider for Always {
     }
 }
 
-/// Where the packets of a connection go in the clear.
+/// Gets the packets of a connection in the clear.
 #[derive(Clone)]
 pub struct PacketTap {
     log: Arc<Mutex<SenderLog>>,
-    /// What the next keys of the handshake are for.
+    /// Packet type of the handshake's next keys.
     next: PacketType,
 }
 

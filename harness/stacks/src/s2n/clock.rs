@@ -12,7 +12,7 @@ use windlass_network::Stream;
 
 /// Time since the start of the run, by the first timestamp of the run. Timestamps are whole
 /// microseconds, and so is the time of everything that happens in a run; the first
-/// microsecond is told twice, since s2n-quic's timestamps are never zero.
+/// microsecond comes twice, since s2n-quic's timestamps are never zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     first: Timestamp,
@@ -35,7 +35,7 @@ impl Clock {
         Time(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// How long to wait until `time`, in whole microseconds.
+    /// Time left until `time`, in whole microseconds.
     pub fn until(self, time: Time) -> Duration {
         Duration::from_micros(time.since(self.now()).0.div_ceil(1000))
     }

@@ -26,10 +26,10 @@ pub enum Choice {
 pub const NATIVES: &[&str] = &["cubic", "bbr"];
 
 impl Choice {
-    /// What controls `spec`.
+    /// The controller of `spec`.
     ///
     /// # Errors
-    /// s2n-quic has no such controller, or does not tell what it needs.
+    /// s2n-quic has no such controller, or does not report a signal it needs.
     pub fn of(spec: &FlowSpec) -> Result<Choice, RunError> {
         let flow = || spec.name.clone();
         match &spec.control {
@@ -49,8 +49,8 @@ impl Choice {
     }
 }
 
-/// What the flow's controller decides before its first event; another than ours
-/// tells its window when it has one.
+/// What the flow's controller decides before its first event; the window
+/// of another than ours is known later.
 pub fn first_decision(spec: &FlowSpec) -> Decision {
     let path = Path::new(Time::ZERO, spec.packet_bytes, 0);
     match spec.control.algorithm() {
@@ -60,7 +60,7 @@ pub fn first_decision(spec: &FlowSpec) -> Decision {
     }
 }
 
-/// What s2n-quic reports when it cannot make an end.
+/// Error of s2n-quic in making an end.
 pub type Error = Box<dyn std::error::Error>;
 
 /// The largest an IPv4 packet holds.
@@ -74,7 +74,7 @@ const HEADERS: u16 = 28;
 pub struct Sizes {
     /// The size at the start of a path, bytes.
     pub first: u16,
-    /// What they may be raised to.
+    /// The size they may be raised to, bytes.
     pub largest: u16,
 }
 

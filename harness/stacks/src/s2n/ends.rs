@@ -25,7 +25,7 @@ use windlass_simulator::scenario::FlowSpec;
 /// Datagrams an end's queues hold: as many as its socket takes in at once.
 pub const QUEUE: usize = 1024;
 
-/// What the ends of all flows of a run share.
+/// Setup shared by the ends of all flows of a run.
 #[derive(Clone)]
 pub struct Setup {
     pub handle: Handle,
@@ -35,7 +35,7 @@ pub struct Setup {
     pub groups: Groups<NamedController, String>,
 }
 
-/// What the ends of a flow are made of.
+/// Parts of a flow's two ends.
 pub struct Ends {
     pub setup: Setup,
     pub spec: Arc<FlowSpec>,

@@ -81,16 +81,16 @@ pub struct Flow {
     pub meter: Meter,
     /// The decision in force, for the marks packets get.
     pub decision: Decision,
-    /// When it started to connect.
+    /// Time at which it started to connect.
     pub started: Option<Time>,
-    /// When it was over, and what the receiver had then.
+    /// Time of its end, and the receiver's bytes then.
     pub over: Option<(Time, u64)>,
-    /// Why it failed, and when.
+    /// Time and reason of its failure.
     pub failed: Option<(Time, String)>,
     /// Whether it moves again after faults; `None` where there are none.
     pub liveness: Option<Liveness>,
     /// When the sender and the receiver last received a datagram.
-    pub heard: [Time; 2],
+    pub received_at: [Time; 2],
     /// Recorders of its controllers that are not dropped yet.
     pub recorders: usize,
     /// What the sender's datagrams are that the network has not taken yet, where it has to
@@ -110,7 +110,7 @@ pub struct Flow {
     /// Streams the receiver has read to their ends.
     pub(super) ended: usize,
     pub(super) connection: Option<Handle>,
-    /// When it is to start, once that is known.
+    /// Time at which it is to start, once that is known.
     pub(super) starts: Option<Time>,
     /// Tasks of the sender that wait for something to change.
     waiting: Vec<Waker>,
@@ -136,7 +136,7 @@ impl Flow {
             over: None,
             failed: None,
             liveness: None,
-            heard: [Time::ZERO; 2],
+            received_at: [Time::ZERO; 2],
             recorders: 0,
             sent_datagrams: VecDeque::new(),
             connection: None,
@@ -251,10 +251,9 @@ impl Flow {
         }
     }
 
-    /// A connection was lost; to a peer that vanished or that an end did not hear for as long as the idle timeout,
-    /// that ends the transfer.
+    /// A connection was lost. That ends the transfer if the peer vanished or an end received nothing for the idle timeout.
     pub(super) fn fail(&mut self, now: Time, reason: String) {
-        let idle = self.heard.iter().any(|heard| now.since(*heard) >= self.idle_timeout);
+        let idle = self.received_at.iter().any(|at| now.since(*at) >= self.idle_timeout);
         if self.vanishes.is_some_and(|at| now >= at || idle) {
             self.end(now);
         } else if self.over.is_none() && self.failed.is_none() {

@@ -139,7 +139,7 @@ fn io(spec: &FlowSpec) -> Result<Provider, Error> {
         .build()?)
 }
 
-/// What s2n-quic counts at its sending end.
+/// Counters of s2n-quic's sending end.
 #[derive(Debug, Default)]
 struct Tallied {
     sent: AtomicU64,
@@ -202,7 +202,7 @@ struct TwoClockRecorder {
     sender_log: SenderLogRecorder,
     qlog: Option<QlogRecorder<Output>>,
     clock: Clock,
-    /// How far the run's clock is ahead.
+    /// Lead of the run's clock over s2n-quic's.
     ahead: Option<Span>,
 }
 

@@ -8,7 +8,7 @@ use s2n_quic::provider::congestion_controller::{
 
 /// Gets the windows and RTT samples of a native controller.
 pub trait ControllerObserver: Clone + Send + 'static {
-    /// The window at `at`, bytes; whether a response to congestion made it smaller.
+    /// The window at `at`, bytes. `reduced`: by a response to congestion.
     fn on_window(&self, at: Timestamp, bytes: u64, reduced: bool);
     fn on_rtt_sample(&self, at: Timestamp, rtt: Duration);
 }

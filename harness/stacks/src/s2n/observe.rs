@@ -1,4 +1,4 @@
-//! What flows report: their state to the network they are on, packets and controllers to their meters.
+//! Reports of flows: their state to the network they are on, packets and controllers to their meters.
 
 use std::time::Duration;
 
@@ -16,15 +16,15 @@ use super::native::ControllerObserver;
 pub struct PacketCounter {
     flow: Shared,
     /// Whether the network has to know what is in a datagram.
-    tells_datagrams: bool,
+    reports_datagrams: bool,
     /// The datagram being written carries stream data.
     data: bool,
 }
 
 impl PacketCounter {
-    /// For `flow`, telling each datagram where `tells_datagrams`.
-    pub fn new(flow: &Shared, tells_datagrams: bool) -> PacketCounter {
-        PacketCounter { flow: flow.clone(), tells_datagrams, data: false }
+    /// Counts for `flow`; with `reports_datagrams` it also queues each datagram.
+    pub fn new(flow: &Shared, reports_datagrams: bool) -> PacketCounter {
+        PacketCounter { flow: flow.clone(), reports_datagrams, data: false }
     }
 }
 
@@ -46,7 +46,7 @@ impl Subscriber for PacketCounter {
 
     fn on_datagram_sent(&mut self, _: &mut (), _: &ConnectionMeta, event: &events::DatagramSent) {
         let data = std::mem::take(&mut self.data);
-        if self.tells_datagrams {
+        if self.reports_datagrams {
             self.flow.lock().sent_datagrams.push_back(SentDatagram { bytes: event.len.into(), data });
         }
     }

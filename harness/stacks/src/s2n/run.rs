@@ -134,7 +134,7 @@ fn outcome(scenario_flow: &ScenarioFlow<'_>, end: Time) -> Result<FlowOutcome, R
     Ok(tally(scenario_flow.spec, &numbers, &mut flow.meter))
 }
 
-/// What went wrong with writing a log.
+/// The first error of writing a log.
 type Errors = Arc<Mutex<Option<io::Error>>>;
 
 /// A flow before the run.

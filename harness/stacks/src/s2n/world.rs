@@ -73,12 +73,12 @@ impl<'a> ScenarioFlow<'a> {
             return false;
         }
         let mut flow = self.flow.lock();
-        let told = flow.sent_datagrams.pop_front();
-        if told.is_none_or(|told| told.bytes != bytes) {
-            let reason = format!("s2n-quic sent {bytes} bytes and told of {told:?}");
+        let reported = flow.sent_datagrams.pop_front();
+        if reported.is_none_or(|datagram| datagram.bytes != bytes) {
+            let reason = format!("s2n-quic sent {bytes} bytes, but its event says {reported:?}");
             flow.failed.get_or_insert((now, reason));
         }
-        let data = told.is_some_and(|told| told.data);
+        let data = reported.is_some_and(|datagram| datagram.data);
         let number = self.data;
         self.data += u64::from(data);
         data && self.spec.drop_packets.binary_search(&number).is_ok()
@@ -102,12 +102,12 @@ pub struct World<'a> {
     pub network: Network,
     pub meter: NetworkMeter,
     pub scenario_flows: Vec<ScenarioFlow<'a>>,
-    /// What starts when others are over.
+    /// Flows that start when others are over.
     pub start_schedule: StartSchedule,
     scenario: &'a Scenario,
     clock: Option<Clock>,
     stop: &'a dyn Fn(Time) -> bool,
-    /// Tells the run to stop.
+    /// Stops the run.
     pub stopped: Arc<AtomicBool>,
     notices: Notices,
     unread: Vec<(usize, Notice)>,
@@ -117,13 +117,13 @@ pub struct World<'a> {
     weight_changes: WeightChanges<NamedController>,
     /// Datagrams under way; the network knows them by their place here.
     travelling: Vec<Option<Travelling>>,
-    /// What faults change of bytes.
+    /// Random numbers of damaged bytes.
     damage: Stream,
     free: Vec<usize>,
     /// The next point of all series.
     point: Time,
     looked: Time,
-    /// When the run is woken for the network.
+    /// Time at which the network wakes the run.
     woken_at: Option<Time>,
     /// Datagrams an end could not take in.
     pub overrun: u64,
@@ -199,9 +199,9 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Hears what flows did: who can be reached where, and who is over, for which others
+    /// Takes the flows' notices: addresses of ends, and flows that are over, for which others
     /// have waited.
-    fn hear(&mut self, now: Time) {
+    fn take_notices(&mut self, now: Time) {
         self.notices.read(&mut self.unread);
         for (number, item) in self.unread.drain(..) {
             match item {
@@ -217,7 +217,7 @@ impl<'a> World<'a> {
             }
         }
         if !self.weight_changes.is_empty() {
-            // Whoever sent his first packet just now may have founded his group.
+            // A flow that sent its first packet just now may be the first of its group.
             self.weight_changes.apply(now, &self.groups);
         }
     }
@@ -264,11 +264,11 @@ impl<'a> World<'a> {
                     datagram.path.local_address = SocketAddress::from(seen).into();
                 }
             } else if address != scenario_flow.current_address(now) {
-                // Nobody has that address any more.
+                // That address is not in use any more.
                 continue;
             }
             if !delivery.packet.damaged {
-                scenario_flow.flow.lock().heard[usize::from(to_receiver)] = now;
+                scenario_flow.flow.lock().received_at[usize::from(to_receiver)] = now;
             }
             datagram.switch();
             let overrun = &mut self.overrun;
@@ -304,7 +304,7 @@ impl<'a> World<'a> {
         count
     }
 
-    /// Takes a datagram the end `role` of flow `number` sent; whether it went anywhere.
+    /// Takes a datagram the end `role` of flow `number` sent. Returns whether the network took it.
     fn take(&mut self, now: Time, number: usize, role: Role, mut datagram: Datagram) -> bool {
         let scenario_flow = &mut self.scenario_flows[number];
         let spec = scenario_flow.spec;
@@ -377,7 +377,7 @@ impl testing::Network for SharedWorld<'_> {
         let now = clock.now();
         world.sample(now);
         world.look(now);
-        world.hear(now);
+        world.take_notices(now);
         let count = world.deliver(now, buffers) + world.collect(now, buffers);
         world.wake(clock, now);
         count

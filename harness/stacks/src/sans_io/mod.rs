@@ -45,7 +45,7 @@ pub trait SansIo {
     ) -> Result<Parts<Self::Connection>, RunError>;
 }
 
-/// What all flows of a run share.
+/// Data shared by all flows of a run.
 pub struct Context<'a> {
     /// Name of the scenario.
     pub scenario: &'a str,
@@ -69,7 +69,7 @@ pub struct Parts<C: Connection> {
 
 /// A flow's connection: two ends, and the transfer from one to the other. Errors are in the stack's words.
 pub trait Connection {
-    /// What the client connects with.
+    /// Configuration of the client.
     type Config;
 
     /// Probe timeouts within which the first byte has to arrive after a fault.
@@ -83,7 +83,7 @@ pub trait Connection {
     /// Starts to connect.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The stack refuses to connect.
     fn connect(&mut self, now: Instant, config: Self::Config) -> Result<(), String>;
 
     /// Ends the transfer where it is.
@@ -96,7 +96,7 @@ pub trait Connection {
     /// addresses it comes from or was sent to; it differs from 0 where the receiver sees the sender move.
     ///
     /// # Errors
-    /// Why the receiver did not accept the connection.
+    /// The receiver did not accept the connection.
     fn receive(
         &mut self,
         role: Role,
@@ -111,11 +111,11 @@ pub trait Connection {
     /// other end is `gone`, this one may run into its idle timeout, which ends the flow.
     ///
     /// # Errors
-    /// Why the connection was lost.
+    /// The connection was lost.
     fn drive(&mut self, role: Role, now: Instant, gone: bool, send: &mut dyn FnMut(Datagram<'_>))
     -> Result<(), String>;
 
-    /// When an end has to be driven next; `None` if only a datagram can make it do anything.
+    /// Time at which an end has to be driven next; `None` if only a datagram can make it do anything.
     fn timeout(&mut self, role: Role) -> Option<Instant>;
 
     /// The receiver's probe timeout before backoff, by its own estimates; `None` before it has any.
@@ -127,7 +127,7 @@ pub trait Connection {
     /// Application bytes the receiver has, each counted once.
     fn received(&self) -> u64;
 
-    /// What the sending end saw and did.
+    /// Log of the sending end.
     fn sender_log(&self) -> &Arc<Mutex<SenderLog>>;
 
     /// The congestion window, bytes; `None` before it connected.

@@ -118,7 +118,7 @@ const LOOK: Span = Span::from_millis(50);
 const EVENTS: u32 = 1 << 16;
 
 impl<C: Connection> World<'_, C> {
-    /// [`advance`](Self::advance)s in steps, unless told to stop.
+    /// [`advance`](Self::advance)s in steps until `end`, or until `stop` returns true.
     fn advance_unless(&mut self, end: Time, stop: &dyn Fn(Time) -> bool) -> Result<(), RunError> {
         loop {
             if stop(self.now) {

@@ -18,19 +18,19 @@ use windlass_simulator::scenario::{FlowSpec, Scenario};
 
 /// An end that is driven so often at one instant and wants to be driven at that instant again is driven a nanosecond
 /// later: the clock of a real program moves by itself. Below an RTT of 0.1 ms noq's pacer rounds its shortest waits to nothing.
-const RESTLESS: u32 = 16;
+const MAX_DRIVES_AT_ONCE: u32 = 16;
 /// One that goes on so often without time passing otherwise will never stop.
-const ENDLESS: u32 = 1 << 16;
-/// How long after its original a duplicate may arrive, which counts as heard here and restarts no idle timer of a stack
-/// (RFC 9000 §10.1).
-const DUPLICATES: Span = Span::from_millis(100);
+const MAX_DRIVES: u32 = 1 << 16;
+/// How long after its original a duplicate may arrive. It counts as received here, but restarts no idle timer of a
+/// stack (RFC 9000 §10.1).
+const DUPLICATE_DELAY: Span = Span::from_millis(100);
 
 /// Of a path that is not validated an end may send at most this many times what it received (RFC 9000 §8.1).
 const AMPLIFICATION: u64 = 3;
 /// The least an end has to be able to send: a datagram that validates a path (RFC 9000 §8.2.1), bytes.
 const WHOLE_DATAGRAM: u64 = 1200;
 
-/// What the receiver exchanged with the latest of the sender's addresses that it has heard from.
+/// What the receiver exchanged with the sender's address that it last received from.
 #[derive(Clone, Copy, Default)]
 struct Exchange {
     address: u16,
@@ -54,23 +54,23 @@ pub struct ScheduledFlow<'a, C: Connection> {
     config: Option<C::Config>,
     trace: Option<SharedTrace<Output>>,
     origin: Instant,
-    /// What each end sends on.
+    /// Direction of the network that each end sends on.
     directions: [FlowDirection; 2],
     started: Option<Time>,
-    /// When it was over, and what the receiver had then.
+    /// Time of its end, and the receiver's bytes then.
     over: Option<(Time, u64)>,
     /// Packets the receiver saw with a CE mark.
     marked: u64,
     in_network: u64,
-    /// When each end last received a datagram.
-    heard: [Time; 2],
+    /// Time at which each end last received a datagram.
+    received_at: [Time; 2],
     exchange: Exchange,
     /// Data packets that left the sender.
     data_packets: u64,
     driven_at: Time,
-    /// How often it was driven then.
+    /// Number of times it was driven at `driven_at`.
     driven: u32,
-    /// How often it was driven a nanosecond later without time passing otherwise.
+    /// Number of times it was driven a nanosecond later without time passing otherwise.
     nudged: u32,
 }
 
@@ -99,7 +99,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
             over: None,
             marked: 0,
             in_network: 0,
-            heard: [Time::ZERO; 2],
+            received_at: [Time::ZERO; 2],
             exchange: Exchange::default(),
             data_packets: 0,
             driven_at: Time::ZERO,
@@ -124,7 +124,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         if self.connection.received() > 0 { self.spec.address(now) } else { 0 }
     }
 
-    /// How far the clock of `role` is ahead at `now`.
+    /// Lead of the clock of `role` at `now`.
     fn ahead(&self, role: Role, now: Time) -> Span {
         self.spec.clock_ahead(role == Role::Receiver, now)
     }
@@ -139,11 +139,11 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
     /// idle timeout.
     fn may_time_out(&self, role: Role, now: Time) -> bool {
         let clock = |at: Time| at + self.ahead(role, at);
-        let idle = clock(now).since(clock(self.heard[role as usize])) + DUPLICATES >= self.spec.idle_timeout;
+        let idle = clock(now).since(clock(self.received_at[role as usize])) + DUPLICATE_DELAY >= self.spec.idle_timeout;
         self.spec.has_vanished(now) || (self.spec.vanishes.is_some() && idle)
     }
 
-    /// Whether it moves as it should.
+    /// Checks that it moves again after faults ([`Liveness`]).
     ///
     /// # Errors
     /// It does not.
@@ -200,11 +200,11 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         }
         let current = self.address(now);
         if arrival.role == Role::Sender && arrival.address != current {
-            // Nobody has that address any more.
+            // That address is not in use any more.
             return Ok(());
         }
         if !arrival.damaged {
-            self.heard[arrival.role as usize] = now;
+            self.received_at[arrival.role as usize] = now;
         }
         if arrival.role == Role::Receiver && arrival.marked && self.over.is_none() {
             self.marked += 1;
@@ -276,7 +276,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         if at > now {
             self.nudged = 0;
             at
-        } else if self.driven > RESTLESS {
+        } else if self.driven > MAX_DRIVES_AT_ONCE {
             self.nudged += 1;
             now + Span(1)
         } else {
@@ -306,7 +306,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
             (self.driven_at, self.driven) = (now, 0);
         }
         self.driven += 1;
-        if self.driven.max(self.nudged) > ENDLESS {
+        if self.driven.max(self.nudged) > MAX_DRIVES {
             return Err(self.failed(now, "the stack's timers are due again and again without time passing".to_owned()));
         }
         Ok(())
@@ -353,7 +353,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         let (sent, lost) = self.connection.packets().unwrap_or_default();
         let sender_log = Arc::clone(self.connection.sender_log());
         let failed = |reason| RunError::Flow { flow: self.spec.name.clone(), at_s: end.0 as f64 / 1e9, reason };
-        // The connection goes here, and its controller tells the sender log when it does.
+        // Drops the connection, so that its controller's recorder leaves the sender log.
         let hash = self.connection.check().map_err(failed)?;
         if let Some(trace) = &self.trace {
             trace.lock().flush().map_err(|error| RunError::Log { flow: self.spec.name.clone(), error })?;

@@ -26,7 +26,7 @@ pub enum LogDetail {
     Steps,
 }
 
-/// What is logged, for whom.
+/// Settings of qlog files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogSettings {
     /// Which events are logged.
@@ -36,7 +36,7 @@ pub struct LogSettings {
 }
 
 impl LogSettings {
-    /// How much of packets and metrics.
+    /// Detail of packets and metrics.
     #[must_use]
     pub fn detail(self) -> Detail {
         match self.detail {
@@ -45,7 +45,7 @@ impl LogSettings {
         }
     }
 
-    /// How much of the controller.
+    /// Detail of the controller's events and decisions.
     #[must_use]
     pub fn level(self) -> Level {
         match self.detail {

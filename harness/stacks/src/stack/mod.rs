@@ -1,4 +1,4 @@
-//! What can run a scenario: the simulator and real stacks behind one trait.
+//! Stacks that run scenarios: the simulator and real ones behind one trait.
 
 mod logs;
 mod simulator;
@@ -21,7 +21,7 @@ pub use variant::Variant;
 /// [`run_live`](Stack::run_live), or both, and says so with [`virtual_time`](Stack::virtual_time) and
 /// [`sockets`](Stack::sockets). Programs with stacks of their own [`register`](crate::registry::register) them.
 pub trait Stack: Sync {
-    /// What a user types: `quinn`.
+    /// Its name in `--stack`: `quinn`.
     fn name(&self) -> &'static str;
 
     /// What results of runs over UDP sockets call it: `quinn-wire`.
@@ -43,8 +43,8 @@ pub trait Stack: Sync {
         true
     }
 
-    /// Runs `scenario` in virtual time. `log` says where the log of each flow goes, if anywhere. `stop` is told
-    /// now and then how far the run is, and says whether to give up.
+    /// Runs `scenario` in virtual time. `log` gives the writer of each flow's log, if any. `stop` is called
+    /// now and then with the time reached; it returns true to give up.
     ///
     /// # Errors
     /// It has no virtual time, cannot run a flow, a flow failed, a log could not be written, or it was stopped.

@@ -2,8 +2,8 @@
 //! sent or the connection closes cleanly, it moves again within three probe timeouts of a fault's end, and no state of
 //! a controller outlives its connection. The run itself checks all of it.
 //!
-//! `WINDLASS_SCHEDULES` says how many schedules are run, `WINDLASS_FIRST_SCHEDULE` the seed of the first, 0 unless told
-//! otherwise. `WINDLASS_FAULTS` names a file that gets a line for each controller: stack, controller, schedules, how many
+//! `WINDLASS_SCHEDULES` says how many schedules are run, `WINDLASS_FIRST_SCHEDULE` the seed of the first, by
+//! default 0. `WINDLASS_FAULTS` names a file that gets a line for each controller: stack, controller, schedules, how many
 //! it survived.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::stack::Runner;
 
 /// Failures that are shrunk and shown.
 const SHOWN: usize = 3;
-/// What a schedule may take in real time.
+/// Time limit of a schedule in real time.
 const LIVE_PATIENCE: Time = Time::from_micros(120_000_000);
 
 /// A number of the environment, or `default`.
@@ -41,7 +41,7 @@ fn controllers(stack: Runner) -> Vec<String> {
 /// Runs a schedule.
 ///
 /// # Errors
-/// What did not hold.
+/// The rule that was broken.
 pub fn examine(stack: Runner, schedule: &Schedule) -> Result<(), String> {
     examine_until(stack, schedule, &|_| false)
 }
@@ -103,7 +103,7 @@ pub struct Known {
     pub seed: u64,
     /// The controller it is run with.
     pub controller: &'static str,
-    /// What is said of it.
+    /// The reason that is known.
     pub reason: &'static str,
 }
 

@@ -32,7 +32,7 @@ impl Logs {
         Ok(Some(FlowLog { output: Box::new(Page(self.clone(), flow.name.clone())), settings }))
     }
 
-    /// What was written of `flow`, if anything.
+    /// The log of `flow`; `None` if there is none.
     pub fn of(&self, flow: &str) -> Option<Vec<u8>> {
         self.0.lock().unwrap().get(flow).cloned()
     }

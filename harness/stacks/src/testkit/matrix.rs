@@ -2,10 +2,10 @@
 //! run moves everything whole through all that a path can do to it, and what it cannot run
 //! it refuses, saying why.
 //!
-//! `WINDLASS_MATRIX_MB` says how many megabytes a transfer has, 5 unless told otherwise. The
+//! `WINDLASS_MATRIX_MB` says how many megabytes a transfer has, by default 5. The
 //! path's rate goes with them, so that a transfer at full rate takes four seconds.
 
-use std::path::Path as Directory;
+use std::path::Path;
 
 use crate::RunError;
 use crate::stack::{LogDetail, LogSettings, Logs, Runner};
@@ -21,9 +21,9 @@ fn megabytes() -> u64 {
     text.parse().unwrap_or_else(|_| panic!("WINDLASS_MATRIX_MB is {text:?}; expected a whole number"))
 }
 
-/// What a path does to a flow.
+/// Conditions of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Path {
+enum PathKind {
     Clean,
     Loss,
     Ecn,
@@ -33,11 +33,11 @@ enum Path {
     Raised,
 }
 
-use Path::{Blackout, Clean, Ecn, Halved, Loss, Raised, Reordering};
+use PathKind::{Blackout, Clean, Ecn, Halved, Loss, Raised, Reordering};
 
-const PATHS: [Path; 7] = [Clean, Loss, Ecn, Blackout, Reordering, Halved, Raised];
+const PATHS: [PathKind; 7] = [Clean, Loss, Ecn, Blackout, Reordering, Halved, Raised];
 
-impl Path {
+impl PathKind {
     fn name(self) -> &'static str {
         match self {
             Clean => "clean",
@@ -51,8 +51,8 @@ impl Path {
     }
 
     /// Twice the megabytes in Mbit/s, 40 ms, a buffer of one bandwidth-delay product; time
-    /// enough even for Nice, which yields to nobody on a path that loses packets at random
-    /// and sends a packet every few round trips, where the stack's pacer obeys.
+    /// enough even for Nice, which has no flow to yield to, on a path that loses packets at random
+    /// and sends a packet every few round trips, where the stack applies the pacing rate.
     fn scenario(self, controller: &str) -> Scenario {
         let rate = 2 * megabytes();
         // Packets leave one such gap after the other.
@@ -85,15 +85,15 @@ impl Path {
     }
 
     /// Carries a transfer, logged below `logs`.
-    fn carry(self, stack: Runner, controller: &str, logs: &Directory) -> Result<FlowOutcome, RunError> {
+    fn carry(self, stack: Runner, controller: &str, logs: &Path) -> Result<FlowOutcome, RunError> {
         let settings = LogSettings { detail: LogDetail::Recovery, profile: Profile::Ietf };
         let mut logs = Logs::create(settings, logs, self.name(), controller, stack.name()).unwrap();
         Ok(stack.run(&self.scenario(controller), Some(&mut logs), &|_| false)?.flows.remove(0))
     }
 }
 
-/// The datagram sizes that the logs below `directory` tell of, in their order.
-fn sizes(directory: &Directory) -> Vec<u64> {
+/// The datagram sizes in the logs below `directory`, in their order.
+fn sizes(directory: &Path) -> Vec<u64> {
     let mut sizes = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -110,7 +110,7 @@ fn sizes(directory: &Directory) -> Vec<u64> {
     sizes
 }
 
-/// How a transfer came out.
+/// Result of a transfer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cell {
     /// All bytes arrived, unchanged.
@@ -120,7 +120,7 @@ enum Cell {
 }
 
 /// Runs one transfer and judges it.
-fn examine(stack: Runner, controller: &str, path: Path) -> Result<Cell, String> {
+fn examine(stack: Runner, controller: &str, path: PathKind) -> Result<Cell, String> {
     let at = format!("{controller} on {}, {}", stack.name(), path.name());
     let logs = tempfile::tempdir().unwrap();
     let flow = path.carry(stack, controller, logs.path()).map_err(|error| format!("{at}: {error:?}"))?;
@@ -149,7 +149,8 @@ pub fn matrix(stack: Runner) {
     let names = Algorithm::ALL.iter().map(|entry| (entry.name, (entry.default)().needs()));
     let (able, unable): (Vec<_>, Vec<_>) = names.partition(|(_, needs)| stack.provides().contains(*needs));
     assert!(able.len() > unable.len());
-    let cells: Vec<(&str, Path)> = PATHS.iter().flat_map(|path| able.iter().map(|(name, _)| (*name, *path))).collect();
+    let cells: Vec<(&str, PathKind)> =
+        PATHS.iter().flat_map(|path| able.iter().map(|(name, _)| (*name, *path))).collect();
     let results: Vec<_> = cells.par_iter().map(|(name, path)| (*path, examine(stack, name, *path))).collect();
     for path in PATHS {
         let count = |cell: Cell| results.iter().filter(|(at, result)| *at == path && *result == Ok(cell)).count();

@@ -1,4 +1,4 @@
-//! What the tests of every stack share.
+//! Tests shared by all stacks.
 
 pub mod faults;
 mod fixed_window;

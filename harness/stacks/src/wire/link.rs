@@ -1,7 +1,7 @@
 //! The userspace link by itself: between a server and clients that know nothing of it.
 //!
-//! It listens where clients are told the server is, and hands every client's datagrams to the
-//! server from a socket of their own, so that the server can tell the clients apart. The
+//! It listens at the address that clients take for the server's, and hands every client's datagrams to the
+//! server from a socket of their own, so that each client has an address of its own. The
 //! scenario's first flow says which way the server's datagrams take and which the clients'.
 
 use std::io;
@@ -35,7 +35,7 @@ pub struct Link<'a> {
     meter: NetworkMeter,
     next_sample: Time,
     lateness: Histogram,
-    /// How long datagrams took, by the end they went to, ns.
+    /// Transit times of datagrams, by the end they went to, ns.
     transit: [Histogram; 2],
     refused: u64,
 }
@@ -77,7 +77,7 @@ impl std::fmt::Debug for LinkError {
 pub struct Carried {
     /// Name of the scenario.
     pub scenario: String,
-    /// How long it ran, s.
+    /// Duration of the run, s.
     pub duration_s: f64,
     /// Number of clients.
     pub clients: usize,
@@ -104,7 +104,7 @@ impl<'a> Link<'a> {
     /// A link of `scenario` before `server`, for clients that send to `listen`.
     ///
     /// # Errors
-    /// The scenario has no flow, its network cannot be built, or nobody can listen there.
+    /// The scenario has no flow, its network cannot be built, or `listen` cannot be bound.
     pub fn new(scenario: &'a Scenario, listen: SocketAddr, server: SocketAddr) -> Result<Link<'a>, LinkError> {
         let flow = scenario.flows.first().ok_or_else(|| LinkError::NoFlow(scenario.name.clone()))?;
         let network = Network::new(&scenario.topology, scenario.seed)?;
@@ -126,7 +126,7 @@ impl<'a> Link<'a> {
         })
     }
 
-    /// Where it listens.
+    /// The address it listens at.
     ///
     /// # Errors
     /// The system does not say.
@@ -151,8 +151,8 @@ impl<'a> Link<'a> {
                 // What is due before what arrives now.
                 self.advance(self.now());
                 match i {
-                    0 => self.hear_clients(&mut inbox),
-                    i => self.hear_server(i - 1, &mut inbox),
+                    0 => self.receive_from_clients(&mut inbox),
+                    i => self.receive_from_server(i - 1, &mut inbox),
                 }
             }
         }
@@ -216,7 +216,7 @@ impl<'a> Link<'a> {
         }
     }
 
-    fn hear_clients(&mut self, inbox: &mut Inbox) {
+    fn receive_from_clients(&mut self, inbox: &mut Inbox) {
         let now = self.now();
         let mut received = Vec::new();
         self.front.receive(inbox, |from, ecn, payload| received.push((from, ecn, payload.to_vec())));
@@ -231,7 +231,7 @@ impl<'a> Link<'a> {
         }
     }
 
-    fn hear_server(&mut self, number: usize, inbox: &mut Inbox) {
+    fn receive_from_server(&mut self, number: usize, inbox: &mut Inbox) {
         let now = self.now();
         let direction = self.direction(number, Role::Receiver);
         let datagrams = &mut self.datagrams;

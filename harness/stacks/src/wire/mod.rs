@@ -39,7 +39,7 @@ impl Clock {
         Time(u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// What the rest of the process calls `at`.
+    /// `at` as an [`Instant`].
     pub fn instant(self, at: Time) -> Instant {
         self.origin + Duration::from_nanos(at.0)
     }

@@ -1,4 +1,4 @@
-//! What a stack is to a run: two programs, each on a socket of its own.
+//! A stack's part in a run: two programs, each on a socket of its own.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -59,7 +59,7 @@ pub trait Sender: Send + 'static {
     fn counts(&self) -> Counts;
 }
 
-/// What a stack counted at its sending end.
+/// Counters of a stack's sending end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Packets the sender sent.

@@ -27,7 +27,7 @@ pub struct Port {
     pub sockets: [Socket; 2],
 }
 
-/// What came of a run on the link.
+/// Result of a run on the link.
 pub struct Relayed {
     /// Measures queues and cross traffic.
     pub meter: NetworkMeter,
@@ -35,7 +35,7 @@ pub struct Relayed {
     pub network: Network,
     /// Packets of each flow that its receiver was sent with a CE mark.
     pub marked: Vec<u64>,
-    /// How late the link attended to what was due, ns.
+    /// Lateness of the link's deliveries, ns.
     pub lateness: Histogram,
     /// Datagrams the system did not take.
     pub refused: u64,
@@ -84,8 +84,8 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Carries datagrams until the scenario's end, until no flow is left, or until told to
-    /// `stop`. Without a flow the rest of the scenario is the network's alone and takes no time.
+    /// Carries datagrams until the scenario's end, until no flow is left, or until `stop` is
+    /// true. Without a flow the rest of the scenario is the network's alone and takes no time.
     pub fn run(mut self, stop: &AtomicBool) -> Relayed {
         let ports = self.ports;
         let end = self.scenario.end();
@@ -102,7 +102,7 @@ impl<'a> Relay<'a> {
                 }
             }
         }
-        // Nothing is late in the rest, and nobody has to take it.
+        // Nothing is late in the rest, and no socket takes it.
         let (lateness, refused) = (std::mem::take(&mut self.lateness), self.refused);
         self.advance(end);
         let Relay { datagrams, meter, marked, .. } = self;
@@ -114,7 +114,7 @@ impl<'a> Relay<'a> {
         self.clock.now().min(self.scenario.end())
     }
 
-    /// When there is something to do, whatever arrives.
+    /// Time at which there is something to do, if nothing arrives before.
     fn due(&self, end: Time) -> Time {
         let in_network = self.datagrams.network.next().unwrap_or(end);
         in_network.min(self.next_sample).min(end)

@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How long programs may take to notice that their flow is over.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What came of a run.
+/// Result of a run.
 pub struct Report {
     /// Results, as those of a run in virtual time.
     pub outcome: Outcome,
@@ -36,8 +36,8 @@ pub struct Report {
     pub refused: u64,
 }
 
-/// Runs a scenario with the programs `make` returns, telling `stop` now and then how far it
-/// is, which says whether to give up.
+/// Runs a scenario with the programs `make` returns. `stop` is called now and then with the
+/// time reached; it returns true to give up.
 ///
 /// # Errors
 /// The stack cannot run a flow, a flow failed, or it was stopped.
@@ -130,7 +130,7 @@ fn runtime() -> io::Result<Runtime> {
 struct Plan<P: Program> {
     port: Port,
     ends: Ends<P::Sender, P::Receiver>,
-    /// Whom the sender takes for its peer.
+    /// The address that the sender takes for its peer's.
     link: std::net::SocketAddr,
 }
 
@@ -210,7 +210,7 @@ fn outcome<S: Sender>(flow: Flow<S>, marked: u64, end: Time, runtime: &Runtime) 
         .map_err(|_| failed("its sender does not stop".to_owned()))?
         .map_err(|error| failed(format!("its sender broke down: {error}")))?;
     let counts = sender.counts();
-    // The connection goes here, and its controller tells the sender log when it does.
+    // Drops the connection, so that its controller's recorder leaves the sender log.
     drop(sender);
     let hash = transfer.check().map_err(failed)?;
     if let Some(trace) = &flow.trace {

@@ -35,7 +35,7 @@ pub fn bind_to(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// The error of a system whose sockets lack an option, which it tells by a number alone.
+/// The error of a system whose sockets lack an option, which it reports by a number alone.
 pub(super) fn explained(error: io::Error) -> io::Error {
     // WSAENOPROTOOPT and WSAEOPNOTSUPP: a Windows before IP_RECVECN, or Wine.
     if cfg!(windows) && matches!(error.raw_os_error(), Some(10042 | 10045)) {
@@ -62,7 +62,7 @@ impl Open {
         Ok(Open { socket, state })
     }
 
-    /// Where it is bound.
+    /// Its local address.
     ///
     /// # Errors
     /// The system does not say.

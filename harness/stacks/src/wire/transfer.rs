@@ -1,4 +1,4 @@
-//! The transfer of a flow: what its two programs, the link and the run know of it.
+//! The transfer of a flow, shared by its two programs, the link and the run.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,14 +24,14 @@ const READY: u64 = 1 << 20;
 pub struct Transfer {
     /// The flow as the scenario describes it.
     pub spec: FlowSpec,
-    /// When it is to start.
+    /// Time at which it is to start.
     pub start: Time,
     clock: Clock,
     sender_log: Arc<Mutex<SenderLog>>,
     payload: Mutex<Payload>,
     received: AtomicU64,
     started: OnceLock<Time>,
-    /// When it was over, and what the receiver had then.
+    /// Time of its end, and the receiver's bytes then.
     over: OnceLock<(Time, u64)>,
     failed: OnceLock<(Time, String)>,
     /// Notified when the receiver reads something.
@@ -71,12 +71,12 @@ impl Transfer {
         self.started.get().copied()
     }
 
-    /// When it was over, and what the receiver had then.
+    /// Time of its end, and the receiver's bytes then; `None` while it runs.
     pub fn over(&self) -> Option<(Time, u64)> {
         self.over.get().copied()
     }
 
-    /// When it failed, and why.
+    /// Time and reason of its failure.
     pub fn failed(&self) -> Option<&(Time, String)> {
         self.failed.get()
     }

@@ -40,7 +40,7 @@ const QUINN_GETS_STUCK: [Known; 2] = [
 
 /// Once quinn comes back from one, this fails, and it is to be taken off the list.
 #[test]
-fn quinn_gets_stuck_where_its_window_is_full_of_what_nobody_acknowledges() {
+fn quinn_gets_stuck_where_its_window_is_full_of_unacknowledged_data() {
     let _machine = crate::shared();
     for Known { seed, controller, reason } in QUINN_GETS_STUCK {
         let error = examine(Runner::new(&Quinn), &Schedule::random(seed, controller, Abilities::ALL)).unwrap_err();

@@ -66,7 +66,7 @@ fn datagrams_arrive_whole_after_the_delay_of_the_scenario() {
             }
         }
     });
-    // The server told its clients apart, and neither of them from the link.
+    // Each client has an address of its own at the server; the link carried both.
     let seen = echo.join().unwrap();
     assert_eq!(seen.len(), 2);
     assert_eq!((carried.clients, carried.refused), (2, 0));

@@ -33,7 +33,7 @@ const fn address(host: u8) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, host)), 443)
 }
 
-/// What noq writes of the client's connection.
+/// noq's qlog of the client's connection.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -72,7 +72,7 @@ impl End {
         End { endpoint, connection: None, established: Vec::new(), stream: None, bytes: 0 }
     }
 
-    /// A datagram arrives over `path`; what is answered at once.
+    /// A datagram arrives over `path`. Sends what the endpoint answers at once.
     fn receive(&mut self, now: Instant, path: FourTuple, datagram: &[u8]) {
         let mut buffer = Vec::new();
         match self.endpoint.handle(now, path, None, BytesMut::from(datagram), &mut buffer) {
@@ -240,7 +240,7 @@ fn counted(text: &str) -> BTreeMap<u64, Counted> {
                 paths.entry(path.unwrap()).or_default().sent.insert(number.unwrap());
             }
             "quic:packet_lost" => lost += 1,
-            // They follow the losses they tell of.
+            // They follow the losses they are about.
             "quic:recovery_metrics_updated" => {
                 paths.entry(data["path_id"].as_u64().unwrap()).or_default().lost += std::mem::take(&mut lost);
             }

@@ -23,7 +23,7 @@ const INITIAL_RTT: Duration = Duration::from_millis(333);
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
 
-/// What the flows of an end were told.
+/// Counts of what was reported to the flows of an end.
 #[derive(Default)]
 pub struct Flows {
     begun: AtomicUsize,
@@ -62,7 +62,7 @@ pub trait End {
     /// Congestion window, bytes; 0 without a connection.
     fn window(&self) -> u64;
     fn rtt(&self) -> Duration;
-    /// Where it sends to.
+    /// Address it sends to.
     fn peer(&self) -> Option<SocketAddr>;
     fn ping(&mut self);
     /// The application says that its address changed.
@@ -73,7 +73,7 @@ pub trait End {
 
 /// Both ends' configuration, with the tickets the client has.
 pub trait Stack {
-    /// Ends whose controllers tell `flows`, by their numbers; the client begins to connect to `server`.
+    /// Ends whose controllers count in `flows`, by their numbers; the client begins to connect to `server`.
     fn ends(&self, now: Instant, server: SocketAddr, flows: &[Arc<Flows>; 2]) -> [Box<dyn End>; 2];
     /// The same client, and a server that cannot read its tickets.
     fn other_server(&self) -> Box<dyn Stack>;
@@ -115,13 +115,13 @@ impl Network {
         self.flying.extend(out.into_iter().map(|outgoing| (arrives, from, outgoing)));
     }
 
-    /// Runs until `until` says so, at most for `limit`; whether it said so.
+    /// Runs until `until` is true, at most for `limit`. Returns whether it was true.
     fn run_for(&mut self, limit: Duration, until: &dyn Fn(&Network) -> bool) -> bool {
         let end = self.now + limit;
         loop {
             while self.flying.front().is_some_and(|(at, ..)| *at <= self.now) {
                 let Some((_, from, (to, datagram))) = self.flying.pop_front() else { break };
-                // Nobody has an address that was left.
+                // An address that was left is not in use any more.
                 if let Some(end) = self.addresses.iter().position(|address| *address == to) {
                     let mut out = Vec::new();
                     self.ends[end].receive(self.now, from, &datagram, &mut out);
@@ -154,7 +154,7 @@ impl Network {
         self.run_for(Duration::from_millis(500), &|_| false);
     }
 
-    /// The client's address changes; the server hears of it by a PING.
+    /// The client's address changes; a PING shows it to the server.
     fn rebind(&mut self, address: SocketAddr) {
         self.addresses[CLIENT] = address;
         self.ends[CLIENT].ping();

@@ -186,7 +186,7 @@ fn a_connection_goes_back_to_the_flow_of_the_path_it_comes_back_to() {
         let (before, mut away) = (ends.windows.read(), ends.socket.local_addr().unwrap());
         let home = away;
         away.set_port(home.port() + 100);
-        // One packet leaves from elsewhere; nobody is there when the server answers.
+        // One packet leaves from elsewhere; that address is unused when the server answers.
         ends.socket.rebind(away);
         let mut stream = connection.open_bidirectional_stream().await.unwrap();
         stream.send(0usize.to_be_bytes().to_vec().into()).await.unwrap();

@@ -179,8 +179,8 @@ fn the_stacks_own_controllers_run_beside_ours() {
     }
 }
 
-/// Vegas takes out of its samples what receivers say they held their ACKs, of which s2n-quic
-/// tells only in its smoothed RTT, and an eighth.
+/// Vegas subtracts the ACK delay from its samples; s2n-quic has it only in its smoothed RTT, and of it
+/// an eighth.
 #[test]
 fn an_ack_that_was_held_is_no_queue() {
     let _machine = crate::shared();
@@ -209,7 +209,7 @@ fn named_data_packets_never_leave() {
 }
 
 #[test]
-fn a_change_of_the_datagram_size_is_told_once() {
+fn a_change_of_the_datagram_size_is_reported_once() {
     let _machine = crate::shared();
     let flow = "[[flow]]\ncontroller = \"vegas\"\ndiscover_packet_bytes = 4000";
     let (_, logs) = logged(&scenario(3.0, LINK, flow));

@@ -132,13 +132,13 @@ fn runs_repeat_to_the_bit_and_seeds_differ(stack: &dyn Stack) {
 }
 
 /// Even when half of everything is lost, the log names the packets the stack counts.
-fn the_log_tells_every_packet(stack: &dyn Stack) {
+fn the_log_has_every_packet(stack: &dyn Stack) {
     for (seed, loss) in [(1, 0), (2, 1), (3, 10), (4, 30), (5, 50)] {
         let link = format!("[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_packets = 20\nloss_percent = {loss}\n");
         let (outcome, logs) = run_logged(stack, &flow(&link, "controller = \"reno\""), seed);
         let (sent, lost) = (logs.named("flow1", "quic:packet_sent"), logs.named("flow1", "quic:packet_lost"));
-        let told = &outcome.flows[0];
-        assert_eq!((sent.len() as u64, lost.len() as u64), (told.packets_sent, told.packets_lost), "{loss} %");
+        let flow = &outcome.flows[0];
+        assert_eq!((sent.len() as u64, lost.len() as u64), (flow.packets_sent, flow.packets_lost), "{loss} %");
         let largest = sent.iter().map(|event| event["data"]["raw"]["length"].as_u64().unwrap()).max();
         assert_eq!(largest, Some(1200));
         let times: Vec<f64> = logs.events("flow1").iter().map(|event| event["time"].as_f64().unwrap()).collect();
@@ -330,7 +330,7 @@ on_each_stack! {
     a_transfer_with_losses_arrives_whole,
     a_clean_link_is_filled,
     runs_repeat_to_the_bit_and_seeds_differ,
-    the_log_tells_every_packet,
+    the_log_has_every_packet,
     the_receiver_acknowledges_as_the_scenario_says,
     marks_reach_the_controller,
     named_data_packets_never_leave,

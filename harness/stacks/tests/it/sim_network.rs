@@ -106,7 +106,7 @@ idle_timeout_s = 15
 ";
 
 #[test]
-fn a_member_whose_peer_vanished_starves_nobody_and_leaves_at_its_timeout() {
+fn a_member_whose_peer_vanished_starves_no_other_and_leaves_at_its_timeout() {
     let _machine = crate::shared();
     for controller in ["reno", "tcp-p", "a-tcp-p", "dca-c"] {
         let scenario = scenario(VANISHING, controller);

@@ -106,10 +106,10 @@ fn marks_reach_the_controller() {
         assert!(outcome.flows[0].packets_marked > 0, "{name}: {outcome:?}");
         assert!(outcome.flows[0].congestion_events > 0, "{name}: {outcome:?}");
         let log = logs.of("flow1").unwrap();
-        let told = Steps::new(&log[..])
+        let marked = Steps::new(&log[..])
             .filter(|entry| matches!(entry, Ok(Entry::Step(step, _)) if matches!(step.event.kind, EventKind::EcnCe(_))))
             .count();
-        assert!(told > 0, "{name}");
+        assert!(marked > 0, "{name}");
 
         let (outcome, _) = run(*stack, &scenario(&format!("{text}ecn = false"))).unwrap();
         assert_eq!(outcome.queues[0].packets_marked, 0, "{name}: {outcome:?}");

@@ -36,7 +36,7 @@ fn an_account_that_does_not_add_up_changes_nothing() {
 
 #[test]
 fn a_probe_for_the_datagram_size_counts_where_the_stack_gave_it_up() {
-    // Packet 1 and 3 are probes; noq forgets the latest at a black hole, and tells its loss with the next.
+    // Packet 1 and 3 are probes; noq forgets the latest at a black hole, and reports its loss with the next.
     for (bytes, numbers) in [(2400, vec![0, 1, 2, 3]), (6355, vec![0, 1, 2, 3])] {
         let mut outstanding = OutstandingPackets::default();
         sent(&mut outstanding, &[(0, 1, 1200), (2, 2, 1200), (9, 3, 1200)]);
