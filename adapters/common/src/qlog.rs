@@ -88,7 +88,7 @@ pub struct QlogRecorder<W: Write> {
 struct Omitted {
     /// Leaves out `packet_lost`.
     packets: bool,
-    /// Changes of the datagram size.
+    /// Leaves out `mtu_updated`.
     mtu: bool,
 }
 

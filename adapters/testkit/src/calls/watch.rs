@@ -71,7 +71,7 @@ impl Watch {
         })
     }
 
-    /// Adds a path's answers to the stack.
+    /// Adds a path's answers to the digest.
     pub(super) fn answered<T: Debug>(&self, answers: impl FnOnce() -> T) {
         let mut seen = self.seen();
         if seen.digest.is_some() {

@@ -25,7 +25,7 @@ pub use windlass_noq::{Factory, PROVIDES, STACK};
 /// Type of a connection ID in calls of the cryptography.
 pub type ConnectionIdArg<'a> = ConnectionId;
 
-/// Receiver of the call that starts a session.
+/// Type of a configuration in the call that starts a session.
 pub type Starter<'a, T> = &'a T;
 
 /// `config` as it is called to start a session.
@@ -117,7 +117,7 @@ pub fn live_packets(connection: &noq::Connection) -> (u64, u64) {
 /// The next bytes of a stream on real sockets; `None` at its end.
 ///
 /// # Errors
-/// The stream or its connection ended.
+/// The stream was reset, or the connection lost.
 pub async fn read(stream: &mut noq::RecvStream) -> Result<Option<Bytes>, noq::ReadError> {
     stream.read_chunk(usize::MAX).await
 }

@@ -24,7 +24,7 @@ pub use windlass_quinn::{Factory, PROVIDES, STACK};
 /// Type of a connection ID in calls of the cryptography.
 pub type ConnectionIdArg<'a> = &'a ConnectionId;
 
-/// Receiver of the call that starts a session.
+/// Type of a configuration in the call that starts a session.
 pub type Starter<'a, T> = Arc<T>;
 
 /// `config` as it is called to start a session.
@@ -116,7 +116,7 @@ pub fn live_packets(connection: &quinn::Connection) -> (u64, u64) {
 /// The next bytes of a stream on real sockets; `None` at its end.
 ///
 /// # Errors
-/// The stream or its connection ended.
+/// The stream was reset, or the connection lost.
 pub async fn read(stream: &mut quinn::RecvStream) -> Result<Option<Bytes>, quinn::ReadError> {
     Ok(stream.read_chunk(usize::MAX, true).await?.map(|chunk| chunk.bytes))
 }
