@@ -95,7 +95,7 @@ pub fn connections(rows: &[Row<'_>]) -> Result<RecordBatch, Error> {
     Ok(RecordBatch::try_new(SCHEMA.clone(), columns)?)
 }
 
-/// `batch` of [`connections`] with a column of controllers and, where `fairness` is given, columns of it: a
+/// `batch` of [`connections`] with a column of controllers and, where `shares` is given, its columns: a
 /// number for all connections stands in every row but those of paths.
 ///
 /// # Errors

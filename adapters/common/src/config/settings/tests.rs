@@ -46,11 +46,11 @@ fn settings_of_a_stack_are_in_no_configuration() {
 }
 
 /// The user who may change what this process makes.
-fn user(directory: &File) -> u32 {
+fn user(directory: &Path) -> u32 {
     directory.metadata().unwrap().uid()
 }
 
-fn read(path: &File) -> Result<SettingsFile<String>, String> {
+fn read(path: &Path) -> Result<SettingsFile<String>, String> {
     let make = |config: &Config| Ok(config.choose(&Peer::from(([192, 0, 2, 1], 443))).text.clone());
     SettingsFile::read(path, user(path.parent().unwrap()), make, |_| {}).map_err(|error| error.to_string())
 }
@@ -95,8 +95,8 @@ fn a_change_that_size_and_times_do_not_show_applies() {
 
 #[test]
 fn a_file_that_others_can_change_is_refused() {
-    let trust = |path: &File| trust(path, std::fs::metadata("/proc/self").unwrap().uid());
-    let set = |path: &File, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    let trust = |path: &Path| trust(path, std::fs::metadata("/proc/self").unwrap().uid());
+    let set = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let (path, below) = (directory.path().join("cc.toml"), directory.path().join("below"));
     std::fs::write(&path, "controller = \"reno\"\n").unwrap();
@@ -165,7 +165,7 @@ fn mistakes_are_reported_with_file_and_line() {
     let both = error("controller = \"rneo\"\n[app.demo]\ncontroller = \"cbic\"\n");
     assert!(both.contains("cc.toml:1:14") && both.contains("cc.toml:3:14"), "{both}");
     assert!(
-        read(File::new("/etc/no-such-file")).err().unwrap().contains("cannot read the configuration /etc/no-such-file")
+        read(Path::new("/etc/no-such-file")).err().unwrap().contains("cannot read the configuration /etc/no-such-file")
     );
 }
 
