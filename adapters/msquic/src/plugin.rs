@@ -145,7 +145,7 @@ unsafe extern "C" fn start(
 }
 
 unsafe extern "C" fn stop(flow: *mut c_void) {
-    // SAFETY: `flow` came from `start`, and nobody uses it after this.
+    // SAFETY: `flow` came from `start`, and is not used after this.
     drop(unsafe { Box::from_raw(flow.cast::<GuardedPath>()) });
 }
 
@@ -249,10 +249,10 @@ unsafe extern "C" fn trace(event: *const abi::Trace) {
     }
 }
 
-/// A settings file is believed if nobody else can change it, and who can is told by Unix alone.
+/// A settings file is trusted only if no other user can change it, which only Unix shows.
 #[cfg(not(unix))]
 fn read_settings(path: &str) -> Result<DefinitionHandle, String> {
-    Err(format!("{path}: settings files need Unix, which tells who can change them; name the controller in MSQUIC_CC"))
+    Err(format!("{path}: settings files need Unix, which shows who can change them; name the controller in MSQUIC_CC"))
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub(crate) fn effective_user() -> u32 {
 /// Calls `handler` when the process ends. Only the first handler given is called.
 pub(crate) fn call_at_exit(handler: fn()) {
     extern "C" fn call() {
-        // A panic must not unwind into C, and nobody is left to report it to.
+        // A panic must not unwind into C, and there is nowhere left to report it.
         let _ = catch_unwind(|| EXIT_HANDLER.get().map(|handler| handler()));
     }
     if EXIT_HANDLER.set(handler).is_ok() {

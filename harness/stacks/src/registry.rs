@@ -114,8 +114,8 @@ impl Runner {
         }
     }
 
-    /// Runs `scenario` with logs in `logs`, if given; `stop` is told now and then how far the run is, and
-    /// says whether to give up.
+    /// Runs `scenario` with logs in `logs`, if given. `stop` is called now and then with the time reached; it
+    /// returns true to give up.
     ///
     /// # Errors
     /// Those of [`Stack::run`] or [`Stack::run_live`].

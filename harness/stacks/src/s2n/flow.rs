@@ -55,12 +55,12 @@ impl Notices {
 }
 
 impl Notifier {
-    /// Takes note of the ends' addresses.
+    /// Queues the ends' addresses.
     pub fn made(&self, ends: [SocketAddr; 2]) {
         lock(&self.notices.0).push((self.number, Notice::Made(ends)));
     }
 
-    /// Takes note that the connection ended.
+    /// Queues the end of the connection.
     pub fn over(&self) {
         lock(&self.notices.0).push((self.number, Notice::Over));
     }
