@@ -19,7 +19,7 @@ pub use variant::Variant;
 ///
 /// A stack has virtual time, UDP sockets, or both: it implements [`run`](Stack::run),
 /// [`run_live`](Stack::run_live), or both, and says so with [`virtual_time`](Stack::virtual_time) and
-/// [`sockets`](Stack::sockets). Programs with stacks of their own [`register`](crate::registry::register) them.
+/// [`sockets`](Stack::sockets). Programs with stacks of their own [`register`] them.
 pub trait Stack: Sync {
     /// Its name in `--stack`: `quinn`.
     fn name(&self) -> &'static str;
