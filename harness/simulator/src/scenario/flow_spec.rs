@@ -22,7 +22,7 @@ pub struct FlowSpec {
     pub start: Time,
     /// Largest random addition to `start`; see [`starts`](Self::starts).
     pub start_jitter: Span,
-    /// When it stops; [`Scenario::end`] if never.
+    /// When it stops; [`Scenario::end`](super::Scenario::end) if never.
     pub stop: Time,
     /// Flows of one group see each other's windows.
     pub group: Option<String>,
