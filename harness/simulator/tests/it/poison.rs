@@ -42,17 +42,32 @@ struct Told {
     until: Span,
     /// With these parameters until then.
     mended: (&'static str, Span),
+    /// The shortest history that shows it and on which of [`PATHS`], where a search for one takes minutes.
+    history: Option<(usize, fn() -> History)>,
 }
 
-const TOLD: [Told; 2] = [
+const TOLD: [Told; 3] = [
     // The least delay of ten minutes, or of three (RFC 6817 §2.4.2).
     Told {
         controller: "ledbat",
         until: Span::from_millis(720_000),
         mended: ("base_history=3", Span::from_millis(300_000)),
+        history: None,
     },
     // Two packets in 96 round trips (spec: arumaithurai §6.3).
-    Told { controller: "nice", until: Span::from_millis(1_800_000), mended: ("most_rounds=2", REMEMBERED) },
+    Told {
+        controller: "nice",
+        until: Span::from_millis(1_800_000),
+        mended: ("most_rounds=2", REMEMBERED),
+        history: None,
+    },
+    // Trains at a packet per round trip, of which the first RTT sample was seconds (spec: arumaithurai §5.6 rule 1).
+    Told {
+        controller: "rapid",
+        until: Span::from_millis(300_000),
+        mended: ("start_at_rtt=off", REMEMBERED),
+        history: Some((2, || history(0, 0, &[round(5_517_416, 1, 0)]))),
+    },
 ];
 
 /// How long `controller` may remember.
@@ -369,8 +384,18 @@ fn what_pages_tell_is_so() {
     let histories = how_many().min(200);
     let checked = each(&TOLD, |told| {
         let (parameters, until) = told.mended;
-        let mended = search(&format!("{}:{parameters}", told.controller), until, histories);
-        (search(told.controller, REMEMBERED, 2000), mended)
+        let mended = format!("{}:{parameters}", told.controller);
+        let Some((path, history)) = told.history else {
+            return (search(told.controller, REMEMBERED, 2000), search(&mended, until, histories));
+        };
+        let recovers = |text: &str, until| {
+            let algorithm = Algorithm::read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let past = live(algorithm, &history());
+            Clean::new(PATHS[path])
+                .recovers(algorithm, Some(&past), until, TENTH)
+                .map(|recovered| Some(recovered.after))
+        };
+        (recovers(told.controller, REMEMBERED), recovers(&mended, until))
     });
     for (told, (found, mended)) in TOLD.iter().zip(checked) {
         assert!(found.is_err(), "take {} out", told.controller);
