@@ -22,9 +22,9 @@ const REQUEST: u64 = ACK | 1 << 62;
 const REQUEST_FRAME: u32 = 4;
 /// Before it has an RTT sample an end waits so long for an answer, and twice as long each further time
 /// (`RFC 9002 §6.2.2`): three times the initial RTT.
+const INITIAL_PTO: u64 = 999_000_000;
 /// What a window may let go at one instant; the rest leaves with the next ACK or timer. More is a window that runs away.
 const MOST_AT_ONCE: u32 = 1 << 24;
-const INITIAL_PTO: u64 = 999_000_000;
 
 /// What each packet needs of the flow's description.
 struct Wire {
