@@ -89,12 +89,14 @@ fn flow(profile: Profile, steps: &[(u64, Step)]) -> Vec<u8> {
     let limits = TransportParameters { initial_max_data: Some(20_000), ..TransportParameters::default() };
     trace.parameters_set(0, Side::Remote, &limits);
     let mut now = 0;
+    let mut largest_sent = None;
     for (later, step) in steps {
         now += later;
         match *step {
             Step::Sent { number, length, fin, trigger } => {
                 let trigger = trigger.then_some(SendTrigger::PtoProbe);
                 let packet = Packet { trigger, ..Packet::one_rtt(number, length + 40) };
+                largest_sent = largest_sent.max(Some(number));
                 trace.packet_sent(now, &packet, &[Frame::Stream { id: 4, offset: number * 1200, length, fin }]);
             }
             Step::Padded => {
@@ -106,6 +108,9 @@ fn flow(profile: Profile, steps: &[(u64, Step)]) -> Vec<u8> {
                 );
             }
             Step::Acked { low, high, also, delay, ecn } => {
+                // An ACK of one packet more than was sent is how half-open ranges are recognized.
+                let half_open = largest_sent.is_some_and(|sent| high.max(also.unwrap_or(0)) == sent + 1);
+                let high = if half_open { high.max(also.unwrap_or(0)) + 1 } else { high };
                 let mut ranges = vec![(low, high)];
                 ranges.extend(also.map(|number| (number, number)));
                 let ecn = ecn.then_some(EcnCounts { ect0: high, ect1: 0, ce: low });
@@ -114,6 +119,7 @@ fn flow(profile: Profile, steps: &[(u64, Step)]) -> Vec<u8> {
             }
             Step::AckSent { largest } => {
                 let ack = Ack { delay_ns: None, ranges: &[(0, largest)], ecn: None };
+                largest_sent = largest_sent.max(Some(300 + now));
                 trace.packet_sent(now, &Packet::one_rtt(300 + now, 50), &[Frame::Ack(ack)]);
             }
             Step::Limits { maximum } => trace.packet_received(
