@@ -56,7 +56,13 @@ impl EventQueue {
             self.first = (at, source as u32);
         } else if self.first.1 == source as u32 {
             // Sources ascend, so that the first of equal ones is the lowest.
-            self.first = self.nodes.iter().copied().fold(self.nodes[0], |a, b| if b.0 < a.0 { b } else { a });
+            let mut first = self.nodes[0];
+            for &node in &self.nodes[1..] {
+                if node.0 < first.0 {
+                    first = node;
+                }
+            }
+            self.first = first;
         }
     }
 
