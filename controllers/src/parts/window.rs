@@ -76,8 +76,10 @@ impl Window {
     #[must_use]
     #[inline]
     pub fn grows(&self, limits: &Limits, acked: &PacketsAcked) -> bool {
-        let ends = self.recovery.accepts(acked.newest_sent_at) && limits.grow_on_exit;
-        !acked.app_limited && (!self.recovery.in_recovery() || ends) && acked.fresh_bytes > 0
+        if acked.app_limited || acked.fresh_bytes == 0 {
+            return false;
+        }
+        !self.recovery.in_recovery() || (limits.grow_on_exit && self.recovery.accepts(acked.newest_sent_at))
     }
 
     /// Acknowledged packets that count for growth; 0 where the frame does not

@@ -128,7 +128,7 @@ impl WindowScheme for Cubic {
     /// The first ACK that would grow the window takes a response back that answered too little.
     #[inline]
     fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) -> bool {
-        flow.params.rollback <= 0.0 || !flow.grows(&flow.params.base.limits, acked) || !rolls_back(flow)
+        flow.state.lost == 0 || !flow.grows(&flow.params.base.limits, acked) || !rolls_back(flow)
     }
 
     /// `RFC 9438 §4.2–§4.5`. One ACK is worth a window at most.
