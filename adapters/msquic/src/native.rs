@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_int};
 use std::fmt;
 use std::io;
-use std::path::{Path as File, PathBuf};
+use std::path::{self, PathBuf};
 
 use windlass_adapter::LogWriter;
 use windlass_controllers::ConfiguredController;
@@ -94,7 +94,7 @@ pub fn set_default(controller: Option<&str>) -> Result<(), RegisterError> {
 ///
 /// # Errors
 /// The file cannot be read or has a mistake.
-pub fn configure(file: impl AsRef<File>) -> Result<(), RegisterError> {
+pub fn configure(file: impl AsRef<path::Path>) -> Result<(), RegisterError> {
     add_catalogue()?;
     let file = text(&file.as_ref().to_string_lossy())?;
     // SAFETY: it outlives the call.
@@ -105,7 +105,7 @@ pub fn configure(file: impl AsRef<File>) -> Result<(), RegisterError> {
 ///
 /// # Errors
 /// The library cannot be loaded, or is made for another version of the interface.
-pub fn load(library: impl AsRef<File>) -> Result<(), RegisterError> {
+pub fn load(library: impl AsRef<path::Path>) -> Result<(), RegisterError> {
     let library = text(&library.as_ref().to_string_lossy())?;
     // SAFETY: it outlives the call.
     check(unsafe { sys::windlass_msquic_load(library.as_ptr()) })

@@ -37,7 +37,7 @@ const REMEMBERED: Span = Span::from_millis(60_000);
 const TENTH: f64 = 0.1;
 
 /// A controller whose page says that it remembers for longer.
-struct Told {
+struct KnownLimit {
     controller: &'static str,
     until: Span,
     /// With these parameters until then.
@@ -46,23 +46,23 @@ struct Told {
     history: Option<(usize, fn() -> History)>,
 }
 
-const TOLD: [Told; 3] = [
+const KNOWN_LIMITS: [KnownLimit; 3] = [
     // The least delay of ten minutes, or of three (RFC 6817 §2.4.2).
-    Told {
+    KnownLimit {
         controller: "ledbat",
         until: Span::from_millis(720_000),
         mended: ("base_history=3", Span::from_millis(300_000)),
         history: None,
     },
     // Two packets in 96 round trips (spec: arumaithurai §6.3).
-    Told {
+    KnownLimit {
         controller: "nice",
         until: Span::from_millis(1_800_000),
         mended: ("most_rounds=2", REMEMBERED),
         history: None,
     },
     // Trains at a packet per round trip, of which the first RTT sample was seconds (spec: arumaithurai §5.6 rule 1).
-    Told {
+    KnownLimit {
         controller: "rapid",
         until: Span::from_millis(300_000),
         mended: ("start_at_rtt=off", REMEMBERED),
@@ -72,7 +72,7 @@ const TOLD: [Told; 3] = [
 
 /// How long `controller` may remember.
 fn remembered(controller: &str) -> Span {
-    TOLD.iter().find(|told| told.controller == controller).map_or(REMEMBERED, |told| told.until)
+    KNOWN_LIMITS.iter().find(|limit| limit.controller == controller).map_or(REMEMBERED, |limit| limit.until)
 }
 
 /// Clean paths, each of some fifty packets and as many in its queue: Mbit/s, ms.
@@ -322,13 +322,13 @@ fn search(text: &str, remembered: Span, histories: u32) -> Result<Option<Span>, 
 /// What docs/poison.md has below its marker.
 fn table(names: &[&str], found: &[Option<Span>]) -> String {
     let mut table = String::from(
-        "\n| controller | histories | found and mended | told | until it works again |\n|---|---|---|---|---|\n",
+        "\n| controller | histories | found and mended | known limits | until it works again |\n|---|---|---|---|---|\n",
     );
     for (name, longest) in names.iter().zip(found) {
         let mended = FOUND.iter().filter(|found| found.controllers.contains(name)).count();
-        let told = TOLD.iter().filter(|told| told.controller == *name).count();
+        let known = KNOWN_LIMITS.iter().filter(|limit| limit.controller == *name).count();
         let until = longest.map_or(format!("{ROUNDS} round trips"), |longest| format!("{:.0} s", longest.secs()));
-        let _ = writeln!(table, "| {name} | {} | {mended} | {told} | {until} |", how_many());
+        let _ = writeln!(table, "| {name} | {} | {mended} | {known} | {until} |", how_many());
     }
     table
 }
@@ -382,11 +382,11 @@ fn what_was_found_is_mended() {
 #[test]
 fn what_pages_tell_is_so() {
     let histories = how_many().min(200);
-    let checked = each(&TOLD, |told| {
-        let (parameters, until) = told.mended;
-        let mended = format!("{}:{parameters}", told.controller);
-        let Some((path, history)) = told.history else {
-            return (search(told.controller, REMEMBERED, 2000), search(&mended, until, histories));
+    let checked = each(&KNOWN_LIMITS, |limit| {
+        let (parameters, until) = limit.mended;
+        let mended = format!("{}:{parameters}", limit.controller);
+        let Some((path, history)) = limit.history else {
+            return (search(limit.controller, REMEMBERED, 2000), search(&mended, until, histories));
         };
         let recovers = |text: &str, until| {
             let algorithm = Algorithm::read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -395,10 +395,10 @@ fn what_pages_tell_is_so() {
                 .recovers(algorithm, Some(&past), until, TENTH)
                 .map(|recovered| Some(recovered.after))
         };
-        (recovers(told.controller, REMEMBERED), recovers(&mended, until))
+        (recovers(limit.controller, REMEMBERED), recovers(&mended, until))
     });
-    for (told, (found, mended)) in TOLD.iter().zip(checked) {
-        assert!(found.is_err(), "take {} out", told.controller);
+    for (limit, (found, mended)) in KNOWN_LIMITS.iter().zip(checked) {
+        assert!(found.is_err(), "take {} out", limit.controller);
         assert!(mended.is_ok(), "{mended:?}");
     }
 }
