@@ -6,6 +6,7 @@ mod conformance;
 mod error;
 mod evaluate;
 mod explain;
+mod judged;
 mod link;
 mod list;
 mod markdown;
@@ -52,6 +53,7 @@ enum Command {
     Conformance(conformance::Compare),
     Paper(paper::Paper),
     Regimes(regimes::Regimes),
+    Judged(judged::Judged),
     Report(evaluate::Report),
     Book(explain::Book),
 }
@@ -98,6 +100,7 @@ where
         Command::Conformance(command) => command.run(),
         Command::Paper(command) => command.run(),
         Command::Regimes(command) => command.run(),
+        Command::Judged(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Book(command) => command.run(),
     };

@@ -10,6 +10,7 @@ mod controllers_table;
 mod datasets;
 mod explain;
 mod interrupt;
+mod judged;
 mod outputs;
 mod own;
 mod papers;
