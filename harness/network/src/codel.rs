@@ -87,6 +87,13 @@ impl CoDel {
         }
     }
 
+    /// Takes the oldest packet out, to make room.
+    pub fn drop_head(&mut self) -> Option<Held> {
+        let held = self.held.pop_front()?;
+        self.bytes -= u64::from(held.packet.bytes);
+        Some(held)
+    }
+
     /// Marks `held` instead of dropping it, if it can be.
     fn marks(&self, held: &mut Held) -> bool {
         let marks = self.spec.mark && held.packet.ecn.is_capable();

@@ -4,6 +4,7 @@ use windlass_controllers::Span;
 
 use super::codel::{CoDel, CoDelSpec};
 use super::discipline::{Admission, Scheduler};
+use super::fq_codel::{FqCoDel, FqCoDelSpec};
 use super::out_of_range::OutOfRange;
 use super::pcn::{Pcn, PcnSpec};
 use super::red::{Red, RedSpec};
@@ -29,6 +30,8 @@ pub enum Queue {
     },
     /// CoDel (`RFC 8289`).
     CoDel(CoDelSpec),
+    /// A queue for each flow with CoDel in it (`RFC 8290`).
+    FqCoDel(FqCoDelSpec),
     /// By the two token buckets of adapted pre-congestion notification.
     Pcn(PcnSpec),
 }
@@ -46,6 +49,7 @@ impl Queue {
             Queue::Red(red) | Queue::L4s { classic: Some(red), .. } => red.check(),
             Queue::Pcn(pcn) => pcn.check(),
             Queue::CoDel(codel) => codel.check(),
+            Queue::FqCoDel(spec) => spec.check(),
             Queue::DropTail | Queue::Step(_) | Queue::L4s { classic: None, .. } => Ok(()),
         }
     }
@@ -58,6 +62,7 @@ impl Queue {
             Queue::L4s { sojourn, classic } => Discipline::Admission(Box::new(L4s::new(*sojourn, classic.as_ref()))),
             Queue::Pcn(spec) => Discipline::Admission(Box::new(Pcn::new(spec))),
             Queue::CoDel(spec) => Discipline::Scheduler(Box::new(CoDel::new(*spec))),
+            Queue::FqCoDel(spec) => Discipline::Scheduler(Box::new(FqCoDel::new(*spec))),
         }
     }
 }

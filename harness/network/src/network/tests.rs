@@ -1,5 +1,5 @@
 use super::*;
-use crate::{CoDelSpec, Jitter, Limit, LinkSpec, PcnSpec, Queue, Set, StepSpec};
+use crate::{CoDelSpec, FqCoDelSpec, Jitter, Limit, LinkSpec, PcnSpec, Queue, Set, StepSpec};
 use proptest::prelude::*;
 use windlass_controllers::Span;
 
@@ -8,6 +8,7 @@ fn queue() -> impl Strategy<Value = Queue> {
     prop_oneof![
         Just(Queue::DropTail),
         Just(Queue::CoDel(codel)),
+        Just(Queue::FqCoDel(FqCoDelSpec { codel, queues: 2, ..FqCoDelSpec::new(1500) })),
         Just(Queue::Step(StepSpec { sojourn: Some(Span::from_micros(50)), ..StepSpec::default() })),
         Just(Queue::Pcn(PcnSpec::new(1e6, 2e6))),
     ]

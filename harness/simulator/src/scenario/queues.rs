@@ -5,7 +5,7 @@ use std::ops::Range;
 use windlass_controllers::Span;
 
 use super::fields::{Found, MAX_DELAY, Section, above_zero, ms, rate_bounds, within};
-use windlass_network::{BucketSpec, CoDelSpec, Marks, PcnSpec, Queue, RedSpec, StepSpec};
+use windlass_network::{BucketSpec, CoDelSpec, FqCoDelSpec, Marks, PcnSpec, Queue, RedSpec, StepSpec};
 
 /// A queue whose thresholds may still depend on the buffer or on packet sizes.
 pub(super) enum QueueDraft {
@@ -29,7 +29,7 @@ pub(super) struct RedDraft {
     probe_threshold: Option<u64>,
 }
 
-const KINDS: [&str; 7] = ["drop-tail", "red", "two-class-red", "step", "l4s", "codel", "pcn"];
+const KINDS: [&str; 8] = ["drop-tail", "red", "two-class-red", "step", "l4s", "codel", "fq-codel", "pcn"];
 
 impl QueueDraft {
     /// Reads `queue`.
@@ -38,6 +38,7 @@ impl QueueDraft {
             return match section.word("queue", &KINDS) {
                 "two-class-red" => QueueDraft::TwoClass(RedDraft { mark: true, ..RedDraft::default() }),
                 "codel" => QueueDraft::Ready(Queue::CoDel(CoDelSpec::new(0))),
+                "fq-codel" => QueueDraft::Ready(Queue::FqCoDel(FqCoDelSpec { quantum: 0, ..FqCoDelSpec::new(0) })),
                 "l4s" => QueueDraft::Ready(Queue::L4s { sojourn: L4S_STEP, classic: None }),
                 word @ ("red" | "step" | "pcn") => {
                     let lacking = if word == "pcn" { "rates" } else { "thresholds" };
@@ -57,7 +58,8 @@ impl QueueDraft {
             "red" => QueueDraft::Ready(one_class(&table).map_or(Queue::DropTail, Queue::Red)),
             "two-class-red" => QueueDraft::TwoClass(red(&table, true)),
             "l4s" => QueueDraft::Ready(l4s(&table)),
-            "codel" => QueueDraft::Ready(codel(&table)),
+            "codel" => QueueDraft::Ready(Queue::CoDel(codel(&table))),
+            "fq-codel" => QueueDraft::Ready(fq_codel(&table)),
             "pcn" => QueueDraft::Ready(pcn(&table)),
             _ => QueueDraft::Ready(Queue::DropTail),
         };
@@ -71,11 +73,14 @@ impl QueueDraft {
             0.0 => RedSpec { mean_bytes: f64::from(wire_bytes), ..red },
             _ => red,
         };
+        let full_size = |spec: CoDelSpec| if spec.mtu == 0 { CoDelSpec { mtu: wire_bytes, ..spec } } else { spec };
         match self {
             QueueDraft::Ready(Queue::Red(red)) => Queue::Red(mean(red)),
             QueueDraft::Ready(Queue::L4s { sojourn, classic }) => Queue::L4s { sojourn, classic: classic.map(mean) },
-            QueueDraft::Ready(Queue::CoDel(spec)) if spec.mtu == 0 => {
-                Queue::CoDel(CoDelSpec { mtu: wire_bytes, ..spec })
+            QueueDraft::Ready(Queue::CoDel(spec)) => Queue::CoDel(full_size(spec)),
+            QueueDraft::Ready(Queue::FqCoDel(spec)) => {
+                let quantum = if spec.quantum == 0 { wire_bytes } else { spec.quantum };
+                Queue::FqCoDel(FqCoDelSpec { codel: full_size(spec.codel), quantum, ..spec })
             }
             QueueDraft::Ready(queue) => queue,
             QueueDraft::TwoClass(draft) => two_class(draft, buffer, wire_bytes, section),
@@ -113,14 +118,24 @@ fn l4s(table: &Section<'_>) -> Queue {
     Queue::L4s { sojourn, classic }
 }
 
-fn codel(table: &Section<'_>) -> Queue {
+fn codel(table: &Section<'_>) -> CoDelSpec {
     // An MTU of 0 is replaced by the flow's packet size once that is known.
     let default = CoDelSpec::new(0);
-    Queue::CoDel(CoDelSpec {
+    CoDelSpec {
         target: time(table, "target_ms").unwrap_or(default.target),
         interval: time(table, "interval_ms").unwrap_or(default.interval),
         mtu: table.whole("mtu_bytes", 1, 65_535, "bytes").map_or(0, |found| found.value as u32),
         mark: table.word("on_hit", &["mark", "drop"]) == "mark",
+    }
+}
+
+fn fq_codel(table: &Section<'_>) -> Queue {
+    // Likewise the quantum.
+    let whole = |key, least, most, unit| table.whole(key, least, most, unit).map(|found| found.value as u32);
+    Queue::FqCoDel(FqCoDelSpec {
+        codel: codel(table),
+        quantum: whole("quantum_bytes", 1, 65_535, "bytes").unwrap_or(0),
+        queues: whole("queues", 1, 65_536, "queues").unwrap_or(FqCoDelSpec::new(0).queues),
     })
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use windlass_controllers::Time;
-use windlass_network::{CoDelSpec, Limit, Marks, Network, Pattern, PcnSpec, Queue, RedSpec, StepSpec};
+use windlass_network::{CoDelSpec, FqCoDelSpec, Limit, Marks, Network, Pattern, PcnSpec, Queue, RedSpec, StepSpec};
 
 const DUMBBELL: &str = "
 duration_s = 10
@@ -185,7 +185,7 @@ fn mistakes_are_named_with_their_place() {
         (
             "buffer_bdp = 1",
             "queue = \"two-clas-red\"",
-            "6:9: [dumbbell]: queue is \"two-clas-red\"; expected \"drop-tail\" or \"red\" or \"two-class-red\" or \"step\" or \"l4s\" or \"codel\" or \"pcn\" (did you mean \"two-class-red\"?)",
+            "6:9: [dumbbell]: queue is \"two-clas-red\"; expected \"drop-tail\" or \"red\" or \"two-class-red\" or \"step\" or \"l4s\" or \"codel\" or \"fq-codel\" or \"pcn\" (did you mean \"two-class-red\"?)",
         ),
         (
             "buffer_bdp = 1",
@@ -402,6 +402,11 @@ fn queues_are_read_with_their_defaults() {
     );
     let codel = CoDelSpec::new(1228);
     assert_eq!(queue("queue = \"codel\""), Queue::CoDel(codel));
+    assert_eq!(queue("queue = \"fq-codel\""), Queue::FqCoDel(FqCoDelSpec::new(1228)));
+    assert_eq!(
+        queue("queue = { kind = \"fq-codel\", quantum_bytes = 300, queues = 64, mtu_bytes = 1500 }"),
+        Queue::FqCoDel(FqCoDelSpec { codel: CoDelSpec::new(1500), quantum: 300, queues: 64 })
+    );
     assert_eq!(
         queue("queue = { kind = \"codel\", target_ms = 1, interval_ms = 20, mtu_bytes = 1500, on_hit = \"drop\" }"),
         Queue::CoDel(CoDelSpec {
@@ -448,6 +453,11 @@ fn mistakes_of_queues_and_ways_are_named_too() {
             "queue = { kind = \"codel\", target_ms = 0 }",
             "",
             "7:39: queue of [dumbbell]: target_ms is 0; expected a number above 0 and up to 3600000 ms",
+        ),
+        (
+            "queue = { kind = \"fq-codel\", queues = 0 }",
+            "",
+            "7:39: queue of [dumbbell]: queues is 0; expected a whole number from 1 to 65536 queues",
         ),
         (
             "",
