@@ -8,8 +8,10 @@
 //! Limited slow start (`RFC 3742`) has no state and is a limit of what any start-up adds, HyStart++ too.
 
 mod hystart;
+mod search;
 
 pub use hystart::HyStart;
+pub use search::Search;
 
 use crate::parts::limits::Limits;
 use crate::parts::recovery::Reduction;
@@ -23,6 +25,8 @@ choice! {
         Standard = "standard",
         /// A rise of the round-trip time (`RFC 9406`).
         HyStart = "hystart++",
+        /// Deliveries that no longer double per round-trip time (`draft-chung-ccwg-search`).
+        Search = "search",
     }
 }
 
@@ -30,7 +34,7 @@ parameters! {
     /// How a window is started up.
     pub struct Params {
         /// What ends the first slow start besides congestion.
-        slow_start: SlowStart = SlowStart::Standard, source "RFC 9406; RFC 9438 §4.10";
+        slow_start: SlowStart = SlowStart::Standard, source "RFC 9406; RFC 9438 §4.10; draft-chung-ccwg-search";
         /// Packets one ACK adds at most there; infinite where the sender paces.
         hystart_l: f64 = f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "RFC 9406 §4.3";
         /// Limited slow start's max_ssthresh; 0 is off.
@@ -46,7 +50,7 @@ impl Params {
     pub fn needs(&self) -> Signals {
         match self.slow_start {
             SlowStart::Standard => Signals::NONE,
-            SlowStart::HyStart => Signals::RTT,
+            SlowStart::HyStart | SlowStart::Search => Signals::RTT,
         }
     }
 
@@ -92,6 +96,8 @@ pub enum StartUp {
     Standard,
     /// HyStart++, in the first slow start of the flow (`RFC 9406 §4.3`).
     HyStart(HyStart),
+    /// SEARCH, in the first slow start of the flow.
+    Search(Search),
 }
 
 impl StartUp {
@@ -101,6 +107,7 @@ impl StartUp {
         match params.slow_start {
             SlowStart::Standard => StartUp::Standard,
             SlowStart::HyStart => StartUp::HyStart(HyStart::default()),
+            SlowStart::Search => StartUp::Search(Search::default()),
         }
     }
 
@@ -122,6 +129,11 @@ impl StartUp {
             (StartUp::HyStart(hystart), EventKind::PacketsAcked(acked)) if window.in_first_slow_start(limits) => {
                 let over = hystart.on_rtt_sample(event.now, acked.newest_sent_at, acked.rtt.map(|rtt| rtt.latest));
                 over.then(|| Reduction::to(window.cwnd))
+            }
+            (StartUp::Search(search), EventKind::PacketsAcked(acked)) if window.in_first_slow_start(limits) => {
+                let overshoot = search.on_ack(event.now, acked)?;
+                let least = limits.initial_window(window.mtu).min(window.cwnd);
+                Some(Reduction::to((window.cwnd - overshoot / window.mtu).max(least)))
             }
             // What was measured before it is no reference for after it, when the window starts up anew
             // (`RFC 9406 §4.2, §4.3`).

@@ -79,7 +79,13 @@ fn digest(text: &str) -> (u64, u64) {
 /// Each controller's defaults, its document's values, its fallback, and the choices that
 /// every window scheme shares.
 fn texts() -> Vec<String> {
-    let shared = ["slow_start=hystart++", "lss=50,growth=packets", "growth=acks,grow_on_exit=off", "first_halving=on"];
+    let shared = [
+        "slow_start=hystart++",
+        "slow_start=search",
+        "lss=50,growth=packets",
+        "growth=acks,grow_on_exit=off",
+        "first_halving=on",
+    ];
     let mut texts = Vec::new();
     for entry in Algorithm::ALL {
         texts.push(entry.name.to_owned());
