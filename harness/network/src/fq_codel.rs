@@ -55,6 +55,7 @@ pub(super) struct FqCoDel {
     /// The others that are served.
     old: VecDeque<usize>,
     packets: u64,
+    bytes: u64,
 }
 
 impl FqCoDel {
@@ -66,6 +67,7 @@ impl FqCoDel {
             new: VecDeque::new(),
             old: VecDeque::new(),
             packets: 0,
+            bytes: 0,
         }
     }
 
@@ -77,15 +79,19 @@ impl FqCoDel {
         ((hash ^ (hash >> 31)) % self.queues.len() as u64) as usize
     }
 
-    /// Drops from the head of the queue that has most bytes (`RFC 8290 §4.1`).
-    fn drop_from_longest(&mut self, dropped: &mut VecDeque<Held>) {
-        // The first of equally long ones.
-        let longest = self.queues.iter_mut().rev().max_by_key(|queue| queue.codel.bytes());
-        let Some(SubQueue { codel, .. }) = longest else { return };
-        for _ in 0..codel.packets().div_ceil(2).min(BATCH) {
-            let Some(held) = codel.drop_head() else { return };
-            self.packets -= 1;
-            dropped.push_back(held);
+    /// Drops from the head of the queue that has most bytes (`RFC 8290 §4.1`), until `needed` bytes have left.
+    fn drop_from_longest(&mut self, needed: u64, dropped: &mut VecDeque<Held>) {
+        let most = self.bytes.saturating_sub(needed);
+        while self.bytes > most {
+            // The first of equally long ones.
+            let longest = self.queues.iter_mut().rev().max_by_key(|queue| queue.codel.bytes());
+            let Some(SubQueue { codel, .. }) = longest else { return };
+            for _ in 0..codel.packets().div_ceil(2).min(BATCH) {
+                let Some(held) = codel.drop_head() else { return };
+                self.packets -= 1;
+                self.bytes -= u64::from(held.packet.bytes);
+                dropped.push_back(held);
+            }
         }
     }
 }
@@ -93,15 +99,16 @@ impl FqCoDel {
 impl Scheduler for FqCoDel {
     fn enqueue(&mut self, held: Held, fits: bool, dropped: &mut VecDeque<Held>) {
         let index = self.queue_of(&held.packet);
+        let bytes = u64::from(held.packet.bytes);
         let queue = &mut self.queues[index];
         queue.codel.enqueue(held, true, dropped);
-        self.packets += 1;
+        (self.packets, self.bytes) = (self.packets + 1, self.bytes + bytes);
         if !queue.listed {
             (queue.listed, queue.credits) = (true, i64::from(self.spec.quantum));
             self.new.push_back(index);
         }
         if !fits {
-            self.drop_from_longest(dropped);
+            self.drop_from_longest(bytes, dropped);
         }
     }
 
@@ -123,7 +130,10 @@ impl Scheduler for FqCoDel {
             }
             let before = dropped.len();
             let next = queue.codel.dequeue(now, dropped);
-            self.packets -= (dropped.len() - before) as u64;
+            for held in dropped.range(before..) {
+                self.packets -= 1;
+                self.bytes -= u64::from(held.packet.bytes);
+            }
             let Some(held) = next else {
                 // A new one that is empty waits its turn with the old ones, or it would be new again at once.
                 if is_new {
@@ -137,6 +147,7 @@ impl Scheduler for FqCoDel {
             };
             queue.credits -= i64::from(held.packet.bytes);
             self.packets -= 1;
+            self.bytes -= u64::from(held.packet.bytes);
             return Some(held);
         }
     }
@@ -146,7 +157,7 @@ impl Scheduler for FqCoDel {
     }
 
     fn bytes(&self) -> u64 {
-        self.queues.iter().map(|queue| queue.codel.bytes()).sum()
+        self.bytes
     }
 
     fn each(&mut self, visit: &mut dyn FnMut(&mut Held)) {

@@ -81,6 +81,11 @@ fn overflow_takes_half_of_the_longest_queue_from_its_head() {
     dropped.clear();
     queue.enqueue(held(1, 1000, 0), false, &mut dropped);
     assert_eq!((dropped.len(), queue.packets()), (64, 437));
+    // As much leaves as came.
+    let mut queue = filled(FqCoDelSpec::new(1500), &[(1, 40, 3), (1, 1500, 1), (2, 40, 2)]);
+    dropped.clear();
+    queue.enqueue(held(3, 1500, 0), false, &mut dropped);
+    assert!(queue.bytes() <= 1700, "{}", queue.bytes());
 }
 
 #[test]
