@@ -48,9 +48,11 @@ mod queue;
 mod random;
 mod red;
 pub mod ring;
+mod service;
 mod stats;
 mod step;
 mod topology;
+mod trace;
 mod traffic;
 
 pub use codel::CoDelSpec;
@@ -64,9 +66,11 @@ pub use pcn::{BucketSpec, PcnSpec};
 pub use queue::Queue;
 pub use random::Stream;
 pub use red::{Ramp, RedSpec};
+pub use service::Service;
 pub use stats::LinkStats;
 pub use step::{Marks, StepSpec};
 pub use topology::{Change, Jitter, Limit, LinkSpec, Set, Topology, TopologyError};
+pub use trace::{Trace, TraceError};
 pub use traffic::{Pattern, Redraw, TrafficSpec};
 
 /// A number of a description that is out of its range.

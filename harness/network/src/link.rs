@@ -15,6 +15,7 @@ use super::discipline::{Action, Arrival, Held, Scheduler};
 use super::packet::{Codepoint, Packet};
 use super::queue::Discipline;
 use super::random::Stream;
+use super::service::Gate;
 use super::stats::LinkStats;
 use super::topology::{Limit, LinkSpec, Set};
 use crate::ring::Ring;
@@ -55,6 +56,8 @@ pub(super) struct Link {
     /// A size of packets, bytes, and their transmission time.
     timed: (u32, u64),
     rate: f64,
+    /// Holds back what the link could send; `None` if nothing does.
+    gate: Option<Box<dyn Gate>>,
     delay: u64,
     loss: f64,
     jitter: u64,
@@ -100,6 +103,7 @@ impl Link {
             fine_per_byte: 0.0,
             timed: (0, 0),
             rate: spec.rate,
+            gate: spec.service.gate(),
             delay: spec.delay.0,
             loss: spec.loss,
             jitter: spec.jitter.max.0,
@@ -125,12 +129,11 @@ impl Link {
             waited: 0,
             rate_since: 0,
         };
-        link.set_rate(spec.rate);
+        link.set_line_rate(spec.service.line_rate(spec.rate));
         link
     }
 
-    fn set_rate(&mut self, rate: f64) {
-        self.rate = rate;
+    fn set_line_rate(&mut self, rate: f64) {
         self.fine_per_byte = if rate.is_finite() { 8e9 * FINE as f64 / rate } else { 0.0 };
         self.timed = (0, 0);
     }
@@ -201,7 +204,10 @@ impl Link {
             self.totals.dropped_forced += 1;
             return Queued::Dropped;
         }
-        let start_fine = self.busy_until.max(now.saturating_mul(FINE));
+        let start_fine = match &mut self.gate {
+            None => self.busy_until.max(now.saturating_mul(FINE)),
+            Some(gate) => gated(&mut **gate, now, self.busy_until, packet.bytes),
+        };
         let start = start_fine.div_ceil(FINE);
         let wait = start - now;
         let mut ecn = packet.ecn;
@@ -245,6 +251,9 @@ impl Link {
     #[inline(always)]
     fn transmit(&mut self, start_fine: u64, wait: u64, packet: &Packet, hop: u32) -> &mut Entry {
         let start = start_fine.div_ceil(FINE);
+        if let Some(gate) = &mut self.gate {
+            gate.take(start, packet.bytes);
+        }
         if self.timed.0 != packet.bytes {
             self.timed = (packet.bytes, self.transmission(packet.bytes));
         }
@@ -295,7 +304,10 @@ impl Link {
     #[inline]
     fn dequeues(&self) -> u64 {
         match &self.discipline {
-            Discipline::Scheduler(queue) if queue.packets() > 0 => self.busy_until.div_ceil(FINE),
+            Discipline::Scheduler(queue) if queue.packets() > 0 => {
+                let free = self.busy_until.div_ceil(FINE);
+                self.gate.as_ref().map_or(free, |gate| gate.ready(free))
+            }
             _ => u64::MAX,
         }
     }
@@ -311,7 +323,14 @@ impl Link {
         }
         if let Some(held) = next {
             self.totals.marked += u64::from(held.marked);
-            self.transmit(self.busy_until, now - held.arrived, &held.packet, held.hop);
+            let (start_fine, wait) = match &mut self.gate {
+                None => (self.busy_until, now - held.arrived),
+                Some(gate) => {
+                    let start_fine = gated(&mut **gate, held.arrived, self.busy_until, held.packet.bytes);
+                    (start_fine, start_fine.div_ceil(FINE) - held.arrived)
+                }
+            };
+            self.transmit(start_fine, wait, &held.packet, held.hop);
         }
     }
 
@@ -441,7 +460,10 @@ impl Link {
         let old_delay = self.delay;
         self.totals.capacity_bytes += self.capacity_since_change(now);
         self.rate_since = now;
-        self.set_rate(set.rate.unwrap_or(self.rate));
+        if let Some(rate) = set.rate {
+            self.rate = rate;
+            self.set_line_rate(rate);
+        }
         self.delay = set.delay.map_or(old_delay, |delay| delay.0);
 
         let fine_now = now.saturating_mul(FINE);
@@ -453,7 +475,10 @@ impl Link {
             let old_depart = entry.start.saturating_mul(FINE).saturating_add(old_tx);
             if old_depart > fine_now {
                 let tx = self.transmission(entry.packet.bytes);
-                let (start, depart) = if entry.start <= now {
+                let (start, depart) = if self.gate.is_some() {
+                    // Its rate does not change.
+                    (entry.start, old_depart)
+                } else if entry.start <= now {
                     // In transmission: what remains goes at the new rate.
                     let remains = (old_depart - fine_now) as f64 / old_tx.max(1) as f64;
                     (entry.start, fine_now.saturating_add((remains * tx as f64) as u64))
@@ -471,7 +496,7 @@ impl Link {
                 last_deliver = entry.deliver;
             }
         }
-        if self.busy_until > fine_now {
+        if self.busy_until > fine_now && self.gate.is_none() {
             self.busy_until = free;
         }
         self.last_deliver = last_deliver;
@@ -510,9 +535,16 @@ impl Link {
             waited += queue.waited(now);
         }
         stats.waiting_packet_seconds = waited as f64 / 1e9;
-        stats.capacity_bytes += self.capacity_since_change(now);
+        let gated = self.gate.as_ref().and_then(|gate| gate.capacity(now));
+        stats.capacity_bytes = gated.unwrap_or(stats.capacity_bytes + self.capacity_since_change(now));
         stats
     }
+}
+
+/// When `gate` has a packet start, fine units; `free` in fine units, too.
+#[cold]
+fn gated(gate: &mut dyn Gate, arrived: u64, free: u64, bytes: u32) -> u64 {
+    gate.start(arrived, free.div_ceil(FINE).max(arrived), bytes).saturating_mul(FINE)
 }
 
 /// Takes the oldest packet from a link's ring.

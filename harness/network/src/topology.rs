@@ -8,6 +8,7 @@ use super::fault::Fault;
 use super::out_of_range::{OutOfRange, check};
 use super::packet::{LinkId, RouteId};
 use super::queue::Queue;
+use super::service::Service;
 use super::traffic::TrafficSpec;
 
 /// Links and the routes over them. Nodes are implied.
@@ -76,6 +77,8 @@ pub struct LinkSpec {
     pub name: String,
     /// Rate, bit/s; infinite for a pure delay, which never queues.
     pub rate: f64,
+    /// When it may send.
+    pub service: Service,
     /// One-way propagation delay, from the end of a packet's transmission to its arrival.
     pub delay: Span,
     /// Probability that a packet is lost after transmission, 0 to 1.
@@ -107,6 +110,7 @@ impl LinkSpec {
         LinkSpec {
             name: name.to_owned(),
             rate,
+            service: Service::Steady,
             delay,
             loss: 0.0,
             jitter: Jitter::default(),
@@ -135,6 +139,11 @@ impl LinkSpec {
     fn check(&self) -> Result<(), OutOfRange> {
         for rate in iter::once(self.rate).chain(self.changes.iter().filter_map(|change| change.set.rate)) {
             check(rate >= 1.0, "rate", rate, "at least 1 bit/s")?;
+        }
+        self.service.check()?;
+        let steady = self.service == Service::Steady;
+        for rate in self.changes.iter().filter_map(|change| change.set.rate) {
+            check(steady, "rate of a change", rate, "none, as the link does not send at a steady rate")?;
         }
         for loss in iter::once(self.loss).chain(self.changes.iter().filter_map(|change| change.set.loss)) {
             check((0.0..=1.0).contains(&loss), "loss", loss, "0 to 1")?;

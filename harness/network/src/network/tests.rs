@@ -1,5 +1,5 @@
 use super::*;
-use crate::{CoDelSpec, FqCoDelSpec, Jitter, Limit, LinkSpec, PcnSpec, Queue, Set, StepSpec};
+use crate::{CoDelSpec, FqCoDelSpec, Jitter, Limit, LinkSpec, PcnSpec, Queue, Service, Set, StepSpec, Trace};
 use proptest::prelude::*;
 use windlass_controllers::Span;
 
@@ -14,6 +14,13 @@ fn queue() -> impl Strategy<Value = Queue> {
     ]
 }
 
+fn service() -> impl Strategy<Value = Service> {
+    prop_oneof![
+        3 => Just(Service::Steady),
+        1 => Just(Service::Trace(Trace::parse("1\n1\n4\n6\n").unwrap())),
+    ]
+}
+
 fn spec() -> impl Strategy<Value = LinkSpec> {
     let change = (0u64..50_000, proptest::option::of(1e5..1e8), proptest::option::of(0u64..5000), 0.0..0.3);
     (
@@ -21,11 +28,15 @@ fn spec() -> impl Strategy<Value = LinkSpec> {
         (prop_oneof![Just(0), 0u64..3000], any::<bool>()),
         prop_oneof![Just(Limit::Unlimited), (0u64..20).prop_map(Limit::Packets), (0u64..20_000).prop_map(Limit::Bytes)],
         proptest::collection::vec(change, 0..3),
-        queue(),
+        (queue(), service()),
     )
-        .prop_map(|((rate, delay, loss), (jitter, reorders), limit, mut changes, queue)| {
+        .prop_map(|((rate, delay, loss), (jitter, reorders), limit, mut changes, (queue, service))| {
             changes.sort_by_key(|change| change.0);
+            if service != Service::Steady {
+                changes.iter_mut().for_each(|change| change.1 = None);
+            }
             LinkSpec {
+                service,
                 loss,
                 jitter: Jitter { max: Span::from_micros(jitter), reorders },
                 limit,

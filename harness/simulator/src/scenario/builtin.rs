@@ -65,4 +65,8 @@ builtin! {
     "vanished-member" false,
     "delayed-acks" false,
     "delayed-acks-loss" false,
+    "lte-like" false,
 }
+
+/// The link traces that are part of the program, by their names.
+pub(super) const TRACES: &[(&str, &str)] = &[("lte-like", include_str!("../../traces/lte-like.trace"))];

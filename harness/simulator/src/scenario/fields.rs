@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::PathBuf;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -81,6 +82,11 @@ impl<'t> Section<'t> {
     /// The same table under another name, to be finished in its place.
     pub fn renamed(&self, name: &str) -> Section<'t> {
         Section { name: name.to_owned(), span: self.span.clone(), asked: self.asked.clone(), ..*self }
+    }
+
+    /// The folder that names of files are relative to.
+    pub fn folder(&self) -> PathBuf {
+        self.problems.borrow().folder()
     }
 
     /// Adds a problem at `span`.

@@ -7,7 +7,7 @@ use windlass_controllers::Span;
 use super::faults;
 use super::fields::{Found, MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
 use super::queues::QueueDraft;
-use windlass_network::{Change, Jitter, Limit, LinkSpec, Set};
+use windlass_network::{Change, Jitter, Limit, LinkSpec, Service, Set};
 
 /// A link of which the buffer may still be unknown.
 pub(super) struct LinkDraft {
@@ -18,9 +18,10 @@ pub(super) struct LinkDraft {
 }
 
 impl LinkDraft {
-    /// Reads what every link has. `rate` and `delay` are read by the caller.
-    pub fn read(section: &Section<'_>, name: &str, rate: f64, delay: Span) -> LinkDraft {
+    /// Reads what every link has. The rate, when it sends, and the delay are read by the caller.
+    pub fn read(section: &Section<'_>, name: &str, (rate, service): (f64, Service), delay: Span) -> LinkDraft {
         let mut spec = LinkSpec::new(name, rate, delay);
+        spec.service = service;
         spec.loss = section.number_or("loss_percent", within(0.0, 100.0, "%"), 0.0) / 100.0;
         spec.jitter = Jitter {
             max: ms(section.number_or("jitter_ms", within(0.0, MAX_DELAY, "ms"), 0.0)),
@@ -30,6 +31,11 @@ impl LinkDraft {
         spec.ci_marking = section.flag("ci_marking").unwrap_or(false);
         spec.drop_arrivals = section.ascending("drop_arrivals");
         spec.changes = changes(section);
+        let steady = spec.service == Service::Steady;
+        if !steady && spec.changes.iter().any(|change| change.set.rate.is_some()) {
+            let message = format!("{}: capacity decides, but a change has rate_mbps", section.name);
+            section.lacks(message, Some("leave it out of the changes".to_owned()));
+        }
         spec.faults = faults::of_link(section);
 
         let packets = section.whole("buffer_packets", 0, 1 << 32, "packets");
@@ -45,6 +51,10 @@ impl LinkDraft {
         {
             let message = format!("{} has both {first} and {second}", section.name);
             section.problem(span, "contradicts the other", message, Some("give one of them".to_owned()));
+        }
+        if let Some(packets) = packets.as_ref().filter(|packets| packets.value == 0 && !steady) {
+            let message = format!("{}: a packet waits until it may leave, but buffer_packets is 0", section.name);
+            section.problem(&packets.span, "drops everything", message, Some("make it 1 or more".to_owned()));
         }
         spec.limit = match (packets, bytes) {
             (Some(packets), _) => Limit::Packets(packets.value),

@@ -9,15 +9,16 @@ use windlass_controllers::{ConfiguredController, Span};
 
 use super::dynamic_flow_sections;
 use super::dynamic_flows::DynamicFlows;
-use super::fields::{MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
+use super::fields::{MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, within};
 use super::flow_spec::{Control, FlowSpec};
 use super::flows::{self, Defaults, UnderTest};
 use super::links::LinkDraft;
 use super::model::Scenario;
 use super::problem::{Problems, ScenarioError, nearest};
+use super::service;
 use super::traffic;
 use super::weight::{WeightChange, set_weight};
-use windlass_network::{LinkId, RouteId, Topology};
+use windlass_network::{LinkId, RouteId, Service, Topology};
 
 mod routes;
 
@@ -177,18 +178,17 @@ struct Plan {
 impl Plan {
     /// Reads the dumbbell; returns the section of its way back, if it has one.
     fn dumbbell<'t>(&mut self, section: &Section<'t>) -> Option<Section<'t>> {
-        let rate = section.required_number("rate_mbps", rate_bounds());
+        let (rate, service) = service::read(section, None);
         let rtt = section.required_number("rtt_ms", above_zero(MAX_DELAY, "ms"));
         let rtt = ms(rtt.map_or(1.0, |found| found.value));
-        let rate = rate.map_or(1e6, |found| found.value * 1e6);
-        let draft = LinkDraft::read(section, "bottleneck", rate, Span(rtt.0 / 2));
+        let draft = LinkDraft::read(section, "bottleneck", (rate, service.clone()), Span(rtt.0 / 2));
         let back = section.table("back", "[dumbbell.back]");
         section.finish();
         self.rtt = Some(rtt);
         self.add_link(draft);
         if let Some(back) = &back {
-            let rate = back.number("rate_mbps", rate_bounds()).map_or(rate, |found| found.value * 1e6);
-            let draft = LinkDraft::read(back, "back", rate, Span(rtt.0 - rtt.0 / 2));
+            let service = service::read(back, Some((rate, service)));
+            let draft = LinkDraft::read(back, "back", service, Span(rtt.0 - rtt.0 / 2));
             back.finish();
             self.back = Some(LinkId(self.drafts.len() as u32));
             self.add_link(draft);
@@ -207,11 +207,10 @@ impl Plan {
             }
             Some(_) => {}
         }
-        let rate = section.number("rate_mbps", rate_bounds());
-        let rate = rate.map_or(f64::INFINITY, |found| found.value * 1e6);
+        let service = service::read(&section, Some((f64::INFINITY, Service::Steady)));
         let delay = ms(section.number_or("delay_ms", within(0.0, MAX_DELAY, "ms"), 0.0));
         let name = name.map_or(format!("link {}", self.drafts.len()), |name| name.value);
-        let draft = LinkDraft::read(&section, &name, rate, delay);
+        let draft = LinkDraft::read(&section, &name, service, delay);
         section.finish();
         self.add_link(draft);
     }

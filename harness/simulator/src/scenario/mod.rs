@@ -32,6 +32,7 @@ mod load;
 mod model;
 mod problem;
 mod queues;
+mod service;
 mod traffic;
 mod weight;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
@@ -136,6 +136,11 @@ impl Problems {
             at_line: 1,
             at_column: 1,
         });
+    }
+
+    /// The folder of the file, which names in it are relative to.
+    pub fn folder(&self) -> PathBuf {
+        Path::new(&self.file).parent().map_or_else(PathBuf::new, Path::to_owned)
     }
 
     pub fn is_empty(&self) -> bool {

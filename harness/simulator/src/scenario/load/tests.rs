@@ -600,6 +600,9 @@ queue = { kind = \"codel\" }
 name = \"e\"
 rate_mbps = 1
 queue = { kind = \"pcn\", ac_rate_mbps = 1, ft_rate_mbps = 2 }
+[[link]]
+name = \"f\"
+capacity = { file = \"builtin:lte-like\", scale = 1, offset_s = 0, repeat = true }
 [[flow]]
 controller = \"reno\"
 ack = \"delayed\"
