@@ -17,7 +17,9 @@ import { assertNamed, assertReadable, inBrowser, overflow, PHONE, shot, undrawn 
 const { VIEWER, WINDLASS, TRACES, LONG } = process.env;
 const READY = "html[data-ready]";
 const viewer = (options, body) => inBrowser({ file: VIEWER, ready: READY, ...options }, body);
-const traces = TRACES.split(":").flatMap((directory) => readdirSync(directory).filter((name) => !name.endsWith(".md")).sort().map((name) => join(directory, name)));
+const traces = TRACES.split(":").flatMap((directory) => readdirSync(directory).filter((name) => !name.endsWith(".md")).sort().map((name) => join(directory, name)))
+  // As the page orders them.
+  .sort((one, other) => new Intl.Collator("en", { numeric: true }).compare(basename(one), basename(other)));
 const own = (name) => traces.find((path) => basename(path) === name);
 const work = mkdtempSync(join(tmpdir(), "windlass-viewer-"));
 after(() => rmSync(work, { recursive: true }));
@@ -87,7 +89,7 @@ test("two traces are drawn over each other, each can be hidden", () => viewer({}
   await page.locator("#overlay .tools .toggle", { hasText: "ietf-simulator" }).click();
   assert.deepEqual(await drawn(), ["03-quinn"]);
   const [first, second] = await page.locator("#summary tbody th").allTextContents();
-  assert.deepEqual([first, second], ["ietf-simulator", "03-quinn"]);
+  assert.deepEqual([first, second], ["03-quinn", "ietf-simulator"], "in the order of their names");
 }));
 
 /** A trace of `events`, each `[ms, name, data]`. */
@@ -105,7 +107,9 @@ test("packets are listed and streams drawn; packets beyond those that are held a
   const sent = Array.from({ length: count }, (_, i) => [i, "quic:packet_sent", packet(i, [{ frame_type: "stream", stream_id: 4 * (i % 2), offset: 600 * i, raw: { length: 600 } }])]);
   const late = [[count + 10, "quic:packet_received", packet(7, [{ frame_type: "ack", acked_ranges: [[count - 5]] }, { frame_type: "max_data", maximum: 9 }])],
     [count + 20, "quic:packet_lost", { header: { packet_type: "1RTT", packet_number: count - 6 }, trigger: "time_threshold" }]];
-  await open(page, [written("many.sqlog", "server", [...sent, ...late])]);
+  // Many files share the room for packets.
+  const others = Array.from({ length: 63 }, (_, i) => written(`other-${i}.sqlog`, "server", [[0, "quic:packet_sent", packet(0)]]));
+  await open(page, [written("many.sqlog", "server", [...sent, ...late]), ...others]);
   const plot = figure(page, "#trace-1-0");
   await plot.locator(".panel-head strong", { hasText: /^Streams: data sent.*holds packets up to 65\.5\d s$/ }).waitFor();
   await page.locator("#trace-1-0 .packets summary").click();
@@ -136,6 +140,187 @@ test("packets are listed and streams drawn; packets beyond those that are held a
     await page.locator("#trace-1-0 .packets").evaluate((list) => list.scrollIntoView({ block: "center" }));
     await shot(page, `viewer-packets-phone-${colorScheme}`);
   }
+}));
+
+/** A trace of `count` packets sent, one a ms and each acknowledged 40 ms later but for every 100th, which is lost 60 ms later; packet 1500 carries stream 4 as every fourth does. */
+function findable(name, count) {
+  const events = [];
+  for (let i = 0; i < count; i += 1) {
+    events.push([i, "quic:packet_sent", { ...packet(i, [{ frame_type: "stream", stream_id: 4 * (i % 4 === 0), offset: 600 * i, raw: { length: 600 } }]), raw: { length: 1000 + i % 300 } }]);
+    if (i % 100 === 99) events.push([i + 60, "quic:packet_lost", { header: { packet_type: "1RTT", packet_number: i }, trigger: "time_threshold" }]);
+    else events.push([i + 40, "quic:packet_received", packet(i, [{ frame_type: "ack", acked_ranges: [[i]] }])]);
+    events.push([i + 40, "quic:recovery_metrics_updated", { congestion_window: 20_000 + 10 * i, smoothed_rtt: 40 }]);
+  }
+  return written(name, "server", events.sort(([one], [other]) => one - other));
+}
+
+test("packets are found by a query over the whole trace, and mistakes are marked", () => viewer({}, async (page) => {
+  await open(page, [findable("found.sqlog", 3000)]);
+  const plot = figure(page, "#trace-1-0");
+  await page.locator("#trace-1-0 .packets summary").click();
+  const [input, outcome, mistake] = [page.locator("#trace-1-0 .packets input"), page.locator("#trace-1-0 .outcome"), page.locator("#trace-1-0 .mistake")];
+  // What is shown has no say in what is found.
+  await plot.evaluate(({ figure: shown }) => shown.show(0, 0.1));
+  const asked = async (query, answer) => {
+    await input.fill(query);
+    await page.waitForFunction((text) => document.querySelector("#trace-1-0 .outcome").textContent.startsWith(text), `${answer} of 5,970 packets match`);
+  };
+  await asked("pn=1500 and sent", "1");
+  await asked("stream=4", "750");
+  await asked("lost", "30");
+  await asked("size>1200 and t=2.2..2.3995 and not received", "99");
+  await asked("frame=ack or (lost and size<1100)", "2,980");
+  // The lane of what was found.
+  await asked("lost", "30");
+  const found = () => plot.evaluate(({ figure: shown }) => shown.spec.panels.flatMap(({ lanes }) => lanes ?? []).find(({ key }) => key === "found")?.data.length);
+  assert.equal(await found(), 30);
+  // A mistake is marked where it stands, and what was found stays.
+  await input.fill("lost and <b>pm=4");
+  await page.waitForFunction(() => !document.querySelector("#trace-1-0 .mistake").hidden);
+  assert.equal(await page.locator("#trace-1-0 .marks mark").textContent(), "<");
+  await input.fill("lost and pm=4");
+  await page.waitForFunction(() => document.querySelector("#trace-1-0 .marks mark")?.textContent === "pm");
+  assert.match(await mistake.textContent(), /“pm” is no field; there are pn, size/);
+  assert.equal(await input.getAttribute("aria-invalid"), "true");
+  assert.equal(await found(), 30);
+  await input.fill("frame=");
+  await page.waitForFunction(() => [...document.querySelectorAll("#trace-1-0 datalist option")].some(({ value }) => value === "frame=max_data"));
+  // Enter goes on from match to match, wherever those are.
+  await asked("lost", "30");
+  assert.ok(await outcome.isVisible() && await mistake.isHidden());
+  await input.press("Enter");
+  await input.press("Enter");
+  await page.waitForFunction(() => /^Packet 199: sent at 0\.199000 s; 1RTT; 1199 bytes; STREAM 0: 119400 to 120000; lost at 0\.259000 s \(time threshold\)/.test(document.querySelector("#trace-1-0 .chosen").textContent));
+  const [from, to] = await plot.evaluate(({ figure: { view } }) => view);
+  assert.ok(from < 0.199 && to > 0.199 && Math.abs(to - from - 0.1) < 1e-9, `${from} to ${to}`);
+  await input.fill("");
+  await page.waitForFunction(() => document.querySelector("#trace-1-0 .outcome").textContent === "");
+  assert.equal(await found(), undefined);
+  await shot(page, "viewer-found");
+}));
+
+test("a row, a loss mark and a curve lead to each other", () => viewer({}, async (page) => {
+  await open(page, [findable("linked.sqlog", 3000)]);
+  const plot = figure(page, "#trace-1-0");
+  await page.locator("#trace-1-0 .packets summary").click();
+  const chosen = (text) => page.waitForFunction((start) => document.querySelector("#trace-1-0 .chosen").textContent.startsWith(start), text);
+  const picked = () => plot.evaluate(({ figure: shown }) => shown.picked);
+  await plot.evaluate(({ figure: shown }) => shown.show(0.95, 1.15));
+  const row = (number) => page.locator("#trace-1-0 .packets tbody tr", { hasText: new RegExp(`sent1RTT${number}1`) });
+  // A row marks its packet in the figure: when it was sent, and when it was acknowledged.
+  await row(1000).click();
+  await chosen("Packet 1000: sent");
+  assert.deepEqual((await picked()).map((time) => Number(time.toFixed(6))), [1, 1.04]);
+  assert.equal(await row(1000).getAttribute("aria-current"), "true");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await page.locator("#trace-1-0 [aria-current=true]").count(), 1);
+  // A loss mark leads to the packet that was lost.
+  const at = (time) => plot.evaluate(({ figure: shown }, when) => {
+    const box = shown.panels[0].picture.getBoundingClientRect();
+    return { x: box.left + shown.across(when), y: box.top, height: shown.panels[0].height };
+  }, time);
+  await plot.evaluate((element) => element.scrollIntoView({ block: "start" }));
+  await page.mouse.wheel(0, -200);
+  await page.waitForTimeout(200);
+  const mark = await page.locator("#trace-1-0 path.mark").boundingBox();
+  const { x } = await at(1.059);
+  assert.ok(x > mark.x - 1 && x < mark.x + mark.width + 1, `${x} in ${mark.x} to ${mark.x + mark.width}`);
+  await page.mouse.click(x, mark.y + mark.height / 2);
+  await chosen("Packet 999: sent at 0.999000 s");
+  assert.equal(await row(999).getAttribute("aria-current"), "true");
+  // A curve leads to the packet next to where it was pressed.
+  const place = await at(1.1001);
+  await page.mouse.click(place.x, place.y + place.height / 3);
+  await page.waitForFunction(() => /^Packet (1100|1060): (sent|received) at 1\.100000 s/.test(document.querySelector("#trace-1-0 .chosen").textContent));
+  // The keyboard does the same.
+  await plot.focus();
+  for (let i = 0; i < 3; i += 1) await page.keyboard.press("Shift+ArrowLeft");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => !/at 1\.100000 s/.test(document.querySelector("#trace-1-0 .chosen").textContent));
+  await shot(page, "viewer-chosen");
+  await page.getByRole("button", { name: "Choose no packet" }).click();
+  assert.deepEqual(await picked(), []);
+}));
+
+test("the sequence of packets has a line for each, a band where they are too close, and every loss", () => viewer({}, async (page) => {
+  await open(page, [findable("sequence.sqlog", 3000)]);
+  const plot = figure(page, "#trace-1-0");
+  await plot.scrollIntoViewIfNeeded();
+  await plot.locator(".panel-head strong", { hasText: /^Sequence of packets, as if each way took half the smoothed round trip$/ }).waitFor();
+  const sequence = async (from, to) => {
+    await plot.evaluate(({ figure: shown }, view) => { shown.show(...view); shown.draw(); }, [from, to]);
+    return plot.evaluate(({ figure: { drawn } }) => drawn.find(({ kind }) => kind === "sequence"));
+  };
+  // Where there is room, each packet is a line: those of 0.1 s, and those whose lines reach into it within 20 ms.
+  const near = await sequence(1, 1.1);
+  assert.equal(near.single, near.packets);
+  assert.ok(near.packets >= 200 && near.packets <= 290, JSON.stringify(near));
+  assert.ok(near.losses >= 1 && near.losses <= 2);
+  const index = await plot.evaluate(({ figure: shown }) => shown.spec.panels.findIndex(({ draw }) => draw));
+  const lines = (colour) => plot.locator(".panel-picture").nth(index).locator(`path.line[style*="${colour}"]`).evaluateAll((all) => all.map((path) => path.getAttribute("d")).join(""));
+  // A lost packet's line ends halfway with a cross; the others go from one end to the other.
+  const loss = (await lines("loss")).match(/M([\d.-]+) 8L([\d.-]+) 65M/);
+  const across = (time) => plot.evaluate(({ figure: shown }, when) => shown.across(when), time);
+  assert.ok(Math.abs(Number(loss[1]) - await across(0.999)) < 0.2 || Math.abs(Number(loss[1]) - await across(1.099)) < 0.2, loss[0]);
+  assert.ok(Math.abs((Number(loss[2]) - Number(loss[1])) - (await across(0.01) - await across(0))) < 0.2, "half of 20 ms");
+  const [leaves, arrives] = [await across(1.05), await across(1.07)].map((x) => Math.round(10 * x) / 10);
+  assert.ok((await lines("line-1")).split("M").includes(`${leaves} 8L${arrives} 122`), `${leaves} to ${arrives}`);
+  await shot(page, "viewer-sequence");
+  // A line leads to its packet.
+  await plot.locator(".panel-picture").nth(index).evaluate((picture) => picture.scrollIntoView({ block: "center" }));
+  const box = await plot.locator(".panel-picture").nth(index).boundingBox();
+  await page.mouse.click(box.x + await across(1.055), box.y + 8 + 57 / 2);
+  await page.waitForFunction(() => /^Packet \d+: (sent at 1\.05|received at 1\.06)/.test(document.querySelector("#trace-1-0 .chosen").textContent));
+  // The whole is a few bands, and all losses.
+  const far = await sequence(0, 3.1);
+  assert.equal(far.packets, 5970);
+  assert.equal(far.losses, 30);
+  assert.ok(far.groups < 800, `${far.groups} groups`);
+  assert.equal((await lines("loss")).match(/l6 6m0 -6l-6 6/g).length, 30);
+}));
+
+test("of sixty connections some are chosen from a list, and only those are built", () => viewer({}, async (page) => {
+  const events = Array.from({ length: 1200 }, (_, i) => ({ time: i, name: "quic:packet_sent", group_id: `flow-${1 + i % 60}`, data: packet(i) }));
+  const path = join(work, "sixty.sqlog");
+  writeFileSync(path, [{ file_schema: "urn:ietf:params:qlog:file:sequential", serialization_format: "application/qlog+json-seq", trace: {} }, ...events].map((record) => `\x1e${JSON.stringify(record)}\n`).join(""));
+  await open(page, [path]);
+  const names = () => page.locator("#sections h2").allTextContents();
+  const first = Array.from({ length: 8 }, (_, i) => `sixty#flow-${i + 1}`);
+  assert.deepEqual(await names(), first, "the first ones, by the numbers in their names");
+  assert.deepEqual(await page.locator("#summary tbody th").allTextContents(), Array.from({ length: 60 }, (_, i) => `sixty#flow-${i + 1}`));
+  assert.match(await page.locator("#summary [role=status]").textContent(), /^8 of 60 connections are shown/);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight) < 14_000);
+  const overlaid = () => page.locator("#overlay .tools .toggle").allTextContents();
+  assert.deepEqual(await overlaid(), first);
+  // What is built stays as it is when others come and go.
+  await figure(page, "#sections section:first-child").evaluate(({ figure: shown }) => shown.show(0.2, 0.4));
+  await page.locator("#summary tbody tr", { hasText: /flow-59/ }).locator("input").check();
+  await page.getByLabel("Show sixty#flow-2", { exact: true }).uncheck();
+  const chosen = [first[0], ...first.slice(2), "sixty#flow-59"];
+  assert.deepEqual(await names(), chosen);
+  assert.deepEqual(await overlaid(), chosen);
+  assert.deepEqual((await page.locator("#contents a:not(.view)").allTextContents()), chosen);
+  assert.deepEqual(await figure(page, "#sections section:first-child").evaluate(({ figure: { view } }) => view.map((time) => Number(time.toFixed(6)))), [0.2, 0.4]);
+  // A name leads to its section, which is built for that.
+  await page.locator("#summary a", { hasText: /flow-60$/ }).click();
+  assert.equal((await names()).at(-1), "sixty#flow-60");
+  await page.getByRole("button", { name: "Show none" }).click();
+  assert.deepEqual(await names(), []);
+  assert.equal(await page.locator("#overlay").count(), 0);
+  // Those that a filter leaves, in the order of a measure.
+  await page.locator("#summary .filter input").fill("flow-4");
+  await page.getByRole("button", { name: "Show all that are listed" }).click();
+  assert.deepEqual(await names(), [4, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49].map((i) => `sixty#flow-${i}`));
+  assert.equal((await overlaid()).length, 11);
+  await shot(page, "viewer-sixty");
+  // Every column can be scrolled to on a phone.
+  await page.setViewportSize({ width: 390, height: 800 });
+  assert.ok(await overflow(page) <= 0);
+  const last = page.locator("#summary thead th").last();
+  await page.locator("#summary .table").evaluate((box) => { box.scrollLeft = 1e6; });
+  const [column, box] = [await last.boundingBox(), await page.locator("#summary .table").boundingBox()];
+  assert.ok(column.x > box.x && column.x + column.width <= box.x + box.width + 1, JSON.stringify([column, box]));
+  await shot(page, "viewer-sixty-phone");
 }));
 
 const requested = (stream, path) => ({ stream_id: stream, frame: { frame_type: "headers", headers: [{ name: ":method", value: "GET" }, { name: ":authority", value: "a" }, { name: ":path", value: path }] } });
@@ -184,9 +369,9 @@ test("what is no trace is refused with a reason, and two files of one name are d
   writeFileSync(picture, "\x89PNG and more");
   writeFileSync(cut, readFileSync(own("ietf-quinn.sqlog.zst")).subarray(0, 100));
   await open(page, [picture, cut, own("ietf-quinn.sqlog"), own("ietf-quinn.sqlog.gz")]);
-  const states = await page.locator("#files .status").allTextContents();
-  assert.match(states[0], /^no qlog: /);
-  assert.equal(await page.locator("#files li").nth(1).getAttribute("class"), "failed", states[1]);
+  const [one, other] = ["cut.sqlog.zst", "picture.qlog"].map((name) => page.locator("#files li", { hasText: name }));
+  assert.match(await other.locator(".status").textContent(), /^no qlog: /);
+  assert.equal(await one.getAttribute("class"), "failed", await one.textContent());
   assert.deepEqual(await page.locator("#sections h2").allTextContents(), ["ietf-quinn", "ietf-quinn (2)"]);
 }));
 
@@ -356,7 +541,22 @@ test("a trace of more than 200 MB is drawn while it is read", { skip: LONG ? fal
   const [line] = (await saved(page, /Save all measures/)).split("\n");
   assert.equal(`${line}\n`, windlass(dirname(LONG), "qlog", "metrics", "--format", "json", basename(LONG)).stdout);
   await shot(page, "viewer-long");
-  // Packets of the end are read again.
+  // Panned and searched, it does not keep the page from answering for long.
+  const panned = await figure(page, "#trace-1-0").evaluate(async ({ figure: shown }) => {
+    const tasks = [];
+    const observer = new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => tasks.push(Math.round(duration))));
+    observer.observe({ entryTypes: ["longtask"] });
+    const [, end] = shown.spec.whole;
+    for (let i = 0; i < 40; i += 1) {
+      shown.show(end * i / 100, end * (i / 100 + 0.6));
+      await new Promise((resume) => { requestAnimationFrame(() => setTimeout(resume)); });
+    }
+    observer.disconnect();
+    return { tasks, sequence: shown.drawn.find(({ kind }) => kind === "sequence") };
+  });
+  console.log(`# panned 40 times: tasks of ${panned.tasks.join(", ") || "no more than 50"} ms; ${panned.sequence.packets} packets in ${panned.sequence.groups} groups`);
+  assert.ok(panned.sequence.packets > 400_000 && panned.sequence.groups < 2000, JSON.stringify(panned));
+  // Packets of the end are held, too.
   const plot = figure(page, "#trace-1-0");
   const whole = await plot.evaluate(({ figure: { view } }) => view[1]);
   await page.locator("#trace-1-0 .packets summary").click();

@@ -48,12 +48,6 @@ pub struct Progress<'a, T> {
 }
 
 impl<T: Clone> Progress<'_, T> {
-    /// Number of connections that are followed so far.
-    #[must_use]
-    pub fn followed(&self) -> usize {
-        self.followers.len()
-    }
-
     /// The connections after the events read so far.
     #[must_use]
     pub fn connections(&self) -> Vec<Connection<T>> {

@@ -18,27 +18,39 @@ const SPACES: usize = 32;
 /// Most reasons of loss kept; further ones are left out.
 const REASONS: usize = 64;
 
-/// A packet as it was sent or received.
+/// A packet as it was sent or received, in few bytes, as there are millions: what is not logged is 0, all else one more
+/// than its value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Row {
     time: i64,
+    number: u64,
+    /// From its time until it was acknowledged, ns.
+    acked: u64,
+    /// Number of the packet whose ACK frame did.
+    by: u64,
+    bytes: u32,
+    frames: FrameTypes,
+    /// Number of its data frames, which follow those of the row before.
+    streams: u32,
     sent: bool,
     kind: PacketType,
-    number: Option<u64>,
-    bytes: Option<u32>,
-    frames: FrameTypes,
-    /// Its data frames, a part of the log's: first and number.
-    streams: (u32, u32),
-    /// When it was declared lost, and why: an index into the log's reasons from 1, 0 if it is not logged.
-    lost: Option<(i64, u32)>,
-    /// When it was acknowledged, and the number of the packet whose ACK frame did.
-    acked: Option<(i64, Option<u64>)>,
+}
+
+/// When a packet was declared lost.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Loss {
+    /// From the packet's time, ns, and one more.
+    after: u64,
+    /// Why: an index into the log's reasons from 1, 0 if it is not logged.
+    reason: u32,
 }
 
 /// The packets of a connection.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct PacketLog {
     rows: Vec<Row>,
+    /// By the row of the packet.
+    losses: BTreeMap<u32, Loss>,
     streams: Vec<Stream>,
     reasons: Vec<String>,
     left_out: u64,
@@ -77,6 +89,8 @@ const TYPES: [PacketType; 6] = [
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
     log: PacketLog,
+    /// Room for all that share it, and for this one.
+    whole: usize,
     most: usize,
     /// Packets of other times, from the connection's first event, ns, are passed over.
     times: Range<i64>,
@@ -87,13 +101,14 @@ pub(super) struct Packets {
 impl Packets {
     /// No packet yet; at most `most` of those in `times` will be kept, and as many data frames.
     pub(super) fn new(most: usize, times: Range<i64>) -> Packets {
-        let log = PacketLog { rows: Vec::new(), streams: Vec::new(), reasons: Vec::new(), left_out: 0, start: 0 };
-        Packets { log, most: most.min(u32::MAX as usize), times, first: None, flights: BTreeMap::new() }
+        let log = PacketLog::default();
+        let most = most.min(u32::MAX as usize);
+        Packets { log, whole: most, most, times, first: None, flights: BTreeMap::new() }
     }
 
     /// Takes as much less memory as is fit for one of `followers`.
     pub(super) fn share_memory(&mut self, followers: usize) {
-        self.most = (self.most / followers.max(1)).max(64);
+        self.most = (self.whole / followers.max(1)).max(64);
         let most = self.most;
         self.flights.values_mut().for_each(|flight| flight.limit(most));
     }
@@ -113,7 +128,8 @@ impl Packets {
                 let Some(number) = packet.number else { return };
                 let space = space_of(packet);
                 let Some(sent) = self.flights.get_mut(&space).and_then(|flight| flight.get(number)) else { return };
-                self.log.rows[sent.extra as usize].lost = Some((event.time, reason));
+                let after = since(&self.log.rows[sent.extra as usize], event.time);
+                self.log.losses.insert(sent.extra, Loss { after, reason });
             }
             _ => {}
         }
@@ -129,11 +145,12 @@ impl Packets {
             log.left_out += 1;
             return;
         }
-        let streams = (log.streams.len() as u32, frames.len() as u32);
+        let streams = frames.len() as u32;
         log.streams.extend(frames);
         let row = log.rows.len() as u32;
         let Packet { kind, number, bytes, frames, .. } = *packet;
-        log.rows.push(Row { time, sent, kind, number, bytes, frames, streams, lost: None, acked: None });
+        let (number, bytes) = (one_more(number), bytes.map_or(0, |bytes| bytes.saturating_add(1)));
+        log.rows.push(Row { time, number, acked: 0, by: 0, bytes, frames, streams, sent, kind });
         let space = space_of(packet);
         if let Some(number) = packet.number.filter(|_| sent && packet.ack_eliciting != Some(false))
             && (self.flights.len() < SPACES || self.flights.contains_key(&space))
@@ -152,7 +169,8 @@ impl Packets {
             flight.range(*range, |_, sent| {
                 if sent.status != PacketStatus::Acked {
                     sent.status = PacketStatus::Acked;
-                    rows[sent.extra as usize].acked = Some((time, by.number));
+                    let row = &mut rows[sent.extra as usize];
+                    (row.acked, row.by) = (since(row, time), one_more(by.number));
                 }
                 true
             });
@@ -177,6 +195,16 @@ impl Packets {
     pub(super) fn finish(self) -> PacketLog {
         self.log
     }
+}
+
+/// A value as rows have it.
+fn one_more(value: Option<u64>) -> u64 {
+    value.map_or(0, |value| value.saturating_add(1))
+}
+
+/// From a packet's time until `time`, ns, and one more.
+fn since(row: &Row, time: i64) -> u64 {
+    time.saturating_sub(row.time).max(0) as u64 + 1
 }
 
 /// Packets of unknown type count as 1-RTT, which nearly all are.
@@ -210,20 +238,18 @@ impl PacketLog {
         let mut bytes = Vec::with_capacity(self.rows.len() * 8);
         let rows = &self.rows;
         let mut column = |value: &dyn Fn(&Row) -> u64| rows.iter().for_each(|row| varint(value(row), &mut bytes));
-        let optional = |value: Option<u64>| value.map_or(0, |value| value.saturating_add(1));
-        let after = |row: &Row, time: i64| time.saturating_sub(row.time).max(0) as u64;
         let kind = |row: &Row| TYPES.iter().position(|kind| *kind == row.kind).unwrap_or(0) as u64;
         column(&|row| u64::from(row.sent) | kind(row) << 1);
         column(&|row| row.frames.bits().into());
-        column(&|row| optional(row.bytes.map(u64::from)));
-        column(&|row| u64::from(row.streams.1));
-        column(&|row| optional(row.lost.map(|(time, _)| after(row, time))));
-        column(&|row| row.lost.map_or(0, |(_, reason)| u64::from(reason)));
-        column(&|row| optional(row.acked.map(|(time, _)| after(row, time))));
-        let number = |number: Option<u64>| number.map_or(0, |number| number as i64 + 1);
+        column(&|row| row.bytes.into());
+        column(&|row| row.streams.into());
+        for part in [|loss: &Loss| loss.after, |loss: &Loss| loss.reason.into()] {
+            (0..rows.len() as u32).for_each(|row| varint(self.losses.get(&row).map_or(0, part), &mut bytes));
+        }
+        rows.iter().for_each(|row| varint(row.acked, &mut bytes));
         differences(rows.iter().map(|row| row.time.saturating_sub(self.start)), 0, &mut bytes);
-        differences(rows.iter().map(|row| number(row.number)), 0, &mut bytes);
-        differences(rows.iter().map(|row| number(row.acked.and_then(|(_, by)| by))), 0, &mut bytes);
+        differences(rows.iter().map(|row| row.number as i64), 0, &mut bytes);
+        differences(rows.iter().map(|row| row.by as i64), 0, &mut bytes);
         differences(self.streams.iter().map(|frame| frame.id as i64), 0, &mut bytes);
         differences(self.streams.iter().map(|frame| frame.offset as i64), 0, &mut bytes);
         self.streams.iter().for_each(|frame| varint(frame.length << 1 | u64::from(frame.fin), &mut bytes));
@@ -307,12 +333,12 @@ mod tests {
     fn a_packet_is_acknowledged_or_lost_when_and_by_what() {
         let log = log(&TRACE, 100);
         let [first, second, ack, later] = &log.rows[..] else { panic!("{} rows", log.rows.len()) };
-        assert_eq!((first.time, first.number, first.sent), (1_000_000, Some(7), true));
+        assert_eq!((first.time, first.number, first.sent), (1_000_000, 7 + 1, true));
         // Lost, and acknowledged later all the same.
-        assert_eq!(first.lost, Some((41_000_000, 1)));
-        assert_eq!(first.acked, Some((50_000_000, Some(4))));
-        assert_eq!((second.lost, second.acked), (None, Some((40_000_000, Some(3)))));
-        assert!(!ack.sent && ack.frames.names().eq(["ack"]) && ack.acked.is_none() && !later.sent);
+        assert_eq!(log.losses, [(0, Loss { after: 40_000_000 + 1, reason: 1 })].into());
+        assert_eq!((first.acked, first.by), (49_000_000 + 1, 4 + 1));
+        assert_eq!((second.acked, second.by), (38_000_000 + 1, 3 + 1));
+        assert!(!ack.sent && ack.frames.names().eq(["ack"]) && ack.acked == 0 && !later.sent);
         assert_eq!(log.info().reasons, ["time_threshold"]);
         assert_eq!(log.streams, [Stream { id: 4, offset: 10, length: 5, fin: true }]);
     }
@@ -321,7 +347,14 @@ mod tests {
     fn only_so_many_packets_are_kept_and_the_others_counted() {
         let log = log(&TRACE, 2);
         assert_eq!((log.info().packets, log.info().left_out), (2, 2));
-        assert_eq!(log.rows[0].acked, Some((50_000_000, Some(4))), "and their acknowledgements stay");
+        assert_eq!((log.rows[0].acked, log.rows[0].by), (49_000_000 + 1, 4 + 1), "and their acknowledgements stay");
+    }
+
+    #[test]
+    fn room_is_shared_by_all_that_are_followed_at_last() {
+        let mut packets = Packets::new(1 << 16, 0..1);
+        [2, 4, 8, 16, 16].into_iter().for_each(|followers| packets.share_memory(followers));
+        assert_eq!(packets.most, 1 << 12);
     }
 
     #[test]
@@ -330,7 +363,7 @@ mod tests {
         let some =
             |group: &str, times| read_packets(text.as_slice(), &Options::default(), (0, group), times, 100).unwrap();
         let [second] = &some("", 1_000_000..2_000_000).rows[..] else { panic!() };
-        assert_eq!((second.number, second.acked), (Some(8), Some((40_000_000, Some(3)))));
+        assert_eq!((second.number, second.acked, second.by), (8 + 1, 38_000_000 + 1, 3 + 1));
         let late = some("", 10_000_000..i64::MAX);
         assert_eq!((late.rows.len(), late.start), (2, 1_000_000));
         assert_eq!(some("another", 0..i64::MAX).rows.len(), 0);
@@ -339,6 +372,7 @@ mod tests {
 
     #[test]
     fn a_packet_takes_few_bytes() {
+        assert!(size_of::<Row>() <= 48, "in memory: {}", size_of::<Row>());
         let bytes = log(&TRACE[..1], 100).encode();
         // sent, 1RTT; a stream frame; 1200 + 1; one data frame; neither lost nor acknowledged; time 0; number 7 + 1, zigzag; acknowledged by none;
         // stream 4 and offset 10, zigzag; five bytes and the end.

@@ -3,11 +3,10 @@
 /** Points of a line of one trace at most, and of a line of all traces together. */
 const MOST_POINTS = 2 ** 19;
 const MOST_POINTS_OF_ALL = 2 ** 21;
-/** Connections of a file that get a section of their own; the others are in the summary. */
-const MOST_SECTIONS = 48;
-
-/** Packets of some times of a connection that are read at once. */
-const MOST_PACKETS = 2 ** 16;
+/** Packets of one file at most, of all files together, and of some times of a connection that are read at once. */
+const MOST_PACKETS = 2 ** 21;
+const MOST_PACKETS_OF_ALL = 2 ** 22;
+const MOST_PACKETS_AGAIN = 2 ** 16;
 /** How long a figure rests before packets of its times are read, ms. */
 const REST = 250;
 
@@ -21,12 +20,12 @@ const allTraces = () => opened.files.flatMap(({ traces }) => traces);
 
 /** Opens files, one after the other or several at once, as many as there are workers. */
 function openFiles(files) {
-  const points = Math.max(4096, Math.min(MOST_POINTS, Math.floor(MOST_POINTS_OF_ALL / (opened.files.length + files.length || 1))));
-  for (const file of files) openFile(file, points);
+  const share = (most, ofAll) => Math.max(4096, Math.min(most, Math.floor(ofAll / (opened.files.length + files.length || 1))));
+  for (const file of inOrder(files)) openFile(file, share(MOST_POINTS, MOST_POINTS_OF_ALL), share(MOST_PACKETS, MOST_PACKETS_OF_ALL));
   if (files.length) announce(`Reading ${plural(files.length, "file")}`);
 }
 
-function openFile(file, points) {
+function openFile(file, points, packets) {
   const entry = { file, id: opened.numbers += 1, traces: [], metrics: [], packets: [], started: performance.now(), memory: 0, figures: 0, first: null };
   entry.bar = el("progress", { max: Math.max(1, file.size), value: 0, "aria-label": `Reading ${file.name}` });
   entry.status = el("span", { class: "status" }, "waiting");
@@ -37,7 +36,7 @@ function openFile(file, points) {
   opened.files.push(entry);
   document.getElementById("files").append(entry.row);
   document.getElementById("sections").append(entry.sections);
-  entry.run = program.run(["trace", file.name, String(points)], file, {
+  entry.run = program.run(["trace", file.name, String(points), String(packets)], file, {
     onMessage: (message, data) => {
       if (message.kind === "packets") entry.packets[message.connection] = { info: message.info, data };
       else showRead(entry, message, data);
@@ -81,27 +80,28 @@ function packetLoader(entry, { trace, group, packets: info }, { data }) {
   let [held, part, run, asked] = [null, null, null, 0];
   const covers = (packets, [from, to]) => from >= packets.from - 1e-9 && to <= packets.to && (!packets.leftOut || packets.time[packets.length - 1] > to);
   return async (view = null, reading = () => {}) => {
-    held ??= Object.assign(decodedPackets(new Uint8Array(data), info), { from: 0, to: Infinity });
-    if (!view) return held;
+    held ??= decodedPackets(new Uint8Array(data), info).then((packets) => Object.assign(packets, { from: 0, to: Infinity }));
+    const first = await held;
+    if (!view) return first;
     asked += 1;
     const mine = asked;
     run?.stop();
     run = null;
-    if (covers(held, view)) return held;
+    if (covers(first, view)) return first;
     if (part && covers(part, view)) return part;
     reading(0);
     await new Promise((resume) => { setTimeout(resume, REST); });
     if (mine !== asked) return null;
     const [from, to] = [Math.floor(view[0] * 1e9), Math.ceil(view[1] * 1e9) + 1];
     let found = null;
-    run = program.run(["packets", String(trace), group, String(from), String(to), String(MOST_PACKETS)], entry.file, {
-      onMessage: (message, bytes) => { found = Object.assign(decodedPackets(new Uint8Array(bytes), message.info), { from: from * 1e-9, to: to * 1e-9, part: true }); },
+    run = program.run(["packets", String(trace), group, String(from), String(to), String(MOST_PACKETS_AGAIN)], entry.file, {
+      onMessage: (message, bytes) => { found = decodedPackets(new Uint8Array(bytes), message.info); },
       onProgress: ({ read, size: whole }) => reading(read / Math.max(1, whole)),
     });
     const done = await run.done;
     if (mine !== asked || !done) return null;
     if (done.code !== 0 || !found) throw new Error(done.stderr || "the program failed");
-    part = found;
+    part = Object.assign(await found, { from: from * 1e-9, to: to * 1e-9, part: true });
     return part;
   };
 }
@@ -114,7 +114,7 @@ function drawSections(entry, complete) {
     if (view[0] !== whole[0] || view[1] !== whole[1]) views.set(figure.holder.closest("section").id, view);
     figures.remove(figure);
   }
-  const sections = entry.traces.slice(0, MOST_SECTIONS).map((trace) => {
+  entry.build = (trace) => {
     const section = traceSection(trace);
     if (!complete) section.querySelector("h2").after(el("p", { class: "note partial" }, "The beginning; the rest is being read."));
     const figure = section.querySelector(".plot")?.figure;
@@ -122,11 +122,23 @@ function drawSections(entry, complete) {
     // Paper does not wait for what is drawn on sight.
     figure?.fill();
     return section;
-  });
-  const rest = entry.traces.length - sections.length;
-  entry.sections.replaceChildren(...sections, ...(rest > 0 ? [el("p", { class: "note" }, `${plural(rest, "further connection")} of ${entry.file.name}: the summary has their measures.`)] : []));
+  };
+  entry.sections.replaceChildren();
+  inOrder(entry.traces).forEach(choice.has);
+  placeSections(entry.sections, entry.traces, entry.build);
   drawContents();
 }
+
+/** Shows the connections that are chosen now. */
+function drawChosen() {
+  for (const entry of opened.files) if (entry.build) placeSections(entry.sections, entry.traces, entry.build);
+  placeTogether(document.getElementById("together"), readTraces(), opened.hidden);
+  drawContents();
+}
+choice.listeners.push(drawChosen);
+
+/** The connections of files that are read to their end. */
+const readTraces = () => opened.files.filter(({ facts }) => facts).flatMap((entry) => entry.traces);
 
 function finishFile(entry, done) {
   if (!opened.files.includes(entry)) return;
@@ -155,6 +167,7 @@ function closeFile(entry) {
   opened.files = opened.files.filter((other) => other !== entry);
   entry.run.stop();
   for (const { figure } of entry.sections.querySelectorAll(".plot")) figures.remove(figure);
+  choice.forget(entry.traces);
   entry.row.remove();
   entry.sections.remove();
   (next?.querySelector("button:last-of-type") ?? document.getElementById("choose")).focus();
@@ -166,20 +179,15 @@ function closeFile(entry) {
 function drawContents() {
   const views = [["#traces", "Traces"], ["#playground", "Playground"]].map(([href, text]) =>
     el("a", { href, class: "view", ...(href.slice(1) === document.body.dataset.view ? { "aria-current": "page" } : {}) }, text));
-  const traces = document.body.dataset.view === "traces" ? allTraces().slice(0, MOST_SECTIONS) : [];
+  const traces = document.body.dataset.view === "traces" ? inOrder(allTraces()).filter(choice.has) : [];
   document.getElementById("contents").replaceChildren(...views, ...traces.map(({ id, name }) => el("a", { href: `#${id}` }, name)));
 }
 
-/** Draws the summary and the overlay of all traces. */
+/** Draws the summary of all traces, and those that are shown over each other. */
 function drawTogether() {
-  const traces = opened.files.filter(({ facts }) => facts).flatMap((entry) => entry.traces);
-  const together = document.getElementById("together");
-  for (const { figure } of together.querySelectorAll(".plot")) figures.remove(figure);
-  const parts = [];
-  if (traces.length) parts.push(openedSummary(traces));
-  const drawable = traces.filter(({ duration_s: duration, lines }) => duration > 0 && lines.length);
-  if (drawable.length > 1) parts.push(togetherSection(drawable, opened.hidden));
-  together.replaceChildren(...parts);
+  const traces = readTraces();
+  document.getElementById("list").replaceChildren(...(traces.length ? [openedSummary(traces)] : []));
+  placeTogether(document.getElementById("together"), traces, opened.hidden);
   const entries = opened.files.filter(({ memory }) => memory);
   const sum = (of) => entries.reduce((all, entry) => all + of(entry), 0);
   document.getElementById("memory").textContent = entries.length > 1
@@ -188,17 +196,9 @@ function drawTogether() {
 }
 
 function openedSummary(traces) {
-  const names = Object.keys(METRICS).filter((name) => traces.some((trace) => measure(trace, name) !== null));
-  const columns = [
-    wordColumn("Trace", (trace) => trace.name, { header: true, className: "who" }),
-    wordColumn("Controller", (trace) => trace.controller ?? "–"),
-    ...names.map((name) => metricColumn(name, (trace) => measure(trace, name))),
-  ];
   const save = () => offer("measures.jsonl", opened.files.flatMap(({ metrics }) => metrics.map((line) => `${line}\n`)).join(""), "application/jsonl");
-  return el("section", { id: "summary", "aria-labelledby": "summary-title" }, el("h2", { id: "summary-title" }, "Summary"),
-    el("div", { class: "tools" }, el("span", { class: "hint" }, "The numbers of ", el("code", {}, "windlass qlog metrics"), "."),
-      el("button", { type: "button", onclick: save }, "Save all measures (JSON)")),
-    sortableTable({ caption: "Summary", columns, rows: traces, link: (trace) => `#${trace.id}` }));
+  return summarySection(traces, [wordColumn("Controller", (trace) => trace.controller ?? "–")],
+    [el("span", { class: "hint" }, "The numbers of ", el("code", {}, "windlass qlog metrics"), "."), el("button", { type: "button", onclick: save }, "Save all measures (JSON)")]);
 }
 
 /** Offers a text as a file. */

@@ -21,7 +21,7 @@ async function follow() {
 async function start() {
   const content = document.getElementById("content");
   content.append(
-    el("div", { id: "traces", class: "of-traces" }, openSection(), el("div", { id: "together" }), el("div", { id: "sections" })),
+    el("div", { id: "traces", class: "of-traces" }, openSection(), el("div", { id: "list" }), el("div", { id: "together" }), el("div", { id: "sections" })),
     el("div", { id: "playground", class: "of-playground" }, playgroundSection()));
   setScenario(scenarioText(DEFAULT_SCENARIO));
   theme.start();

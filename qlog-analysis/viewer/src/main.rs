@@ -5,7 +5,9 @@
 //! worker provides; built for this machine it does the same in a terminal. `docs/viewer.md` says why.
 //!
 //! ```text
-//! windlass-viewer trace NAME POINTS   a trace, at most POINTS points a line
+//! windlass-viewer trace NAME POINTS PACKETS
+//!                                     a trace, at most POINTS points a line, and PACKETS packets of its
+//!                                     connections together
 //! windlass-viewer packets TRACE CONNECTION FROM TO MOST
 //!                                     a trace, at most MOST packets of a connection from FROM to before TO,
 //!                                     ns from its first event
@@ -53,7 +55,10 @@ fn main() -> ExitCode {
 fn run(arguments: &[&str]) -> Result<(), Failure> {
     let mut output = Output::new(io::stdout().lock());
     match arguments {
-        ["trace", name, points] => trace::read(&mut Stdin::default(), name, number("POINTS", points)?, &mut output),
+        ["trace", name, points, packets] => {
+            let (points, packets) = (number("POINTS", points)?, number("PACKETS", packets)?);
+            trace::read(&mut Stdin::default(), name, points, packets, &mut output)
+        }
         ["packets", trace, connection, from, to, most] => {
             let times = number("FROM", from)?..number("TO", to)?;
             let connection = (number("TRACE", trace)?, *connection);
@@ -63,7 +68,7 @@ fn run(arguments: &[&str]) -> Result<(), Failure> {
         ["record"] => playground::record(&text()?, &mut output),
         ["catalogue"] => playground::catalogue(&mut output),
         _ => Err(Failure::Usage(
-            "expected `trace NAME POINTS`, `packets TRACE CONNECTION FROM TO MOST`, `scenario`, `record` or \
+            "expected `trace NAME POINTS PACKETS`, `packets TRACE CONNECTION FROM TO MOST`, `scenario`, `record` or \
              `catalogue`, and the input on stdin"
                 .to_owned(),
         )),

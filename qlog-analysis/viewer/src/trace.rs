@@ -16,12 +16,6 @@ use crate::output::Output;
 /// many, and so on: all of it together is drawn twice at most.
 const FIRST_SHOWN: u64 = 4;
 
-/// Connections of a trace that are shown before it is read to its end.
-const MOST_SHOWN: usize = 16;
-
-/// Packets of a connection that are kept while the file is read; for others it is read again.
-const MOST_PACKETS: usize = 1 << 16;
-
 /// Packets of a connection; they follow as [`PacketLog::encode`] writes them.
 #[derive(Serialize)]
 struct Packets {
@@ -83,18 +77,19 @@ fn twice<S: Source, W: Write, T>(
 }
 
 /// Reads the trace called `name` and writes its connections, with at most `points` points a line:
-/// some on the way, all at the end, after the first packets of each.
+/// some on the way, all at the end, after the first `most` packets of all together.
 pub(crate) fn read(
     source: &mut impl Source,
     name: &str,
     points: usize,
+    most: usize,
     output: &mut Output<impl Write>,
 ) -> Result<(), Failure> {
     let (summary, series) = twice(source, output, |input, options, output| {
         let (mut blocks, mut next) = (0, FIRST_SHOWN);
-        read_series_watched(Input::new(input)?, options, points, Some(MOST_PACKETS), &mut |progress| {
+        read_series_watched(Input::new(input)?, options, points, Some(most), &mut |progress| {
             blocks += 1;
-            if blocks < next || progress.followed() > MOST_SHOWN {
+            if blocks < next {
                 return Ok(());
             }
             next *= 2;
@@ -173,6 +168,7 @@ mod tests {
     use crate::output::messages;
     use windlass_qlog_analysis::metrics::measure;
 
+    const PACKETS: usize = 1 << 16;
     const HEADER: &str = "\x1e{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\"serialization_format\":\"application/qlog+json-seq\",\"trace\":{}}\n";
 
     fn trace(events: usize) -> String {
@@ -191,7 +187,7 @@ mod tests {
 
     fn shown(trace: &str, points: usize) -> Vec<(serde_json::Value, Vec<u8>)> {
         let mut written = Vec::new();
-        read(&mut trace.as_bytes(), "a.sqlog", points, &mut Output::new(&mut written)).unwrap();
+        read(&mut trace.as_bytes(), "a.sqlog", points, PACKETS, &mut Output::new(&mut written)).unwrap();
         let mut shown = messages(&written);
         shown.retain(|(message, _)| message["kind"] == "connections");
         shown
@@ -206,7 +202,7 @@ mod tests {
         };
         let trace: String = std::iter::once(HEADER.to_owned()).chain((10..30).map(packet)).collect();
         let mut written = Vec::new();
-        read(&mut trace.as_bytes(), "a.sqlog", 100, &mut Output::new(&mut written)).unwrap();
+        read(&mut trace.as_bytes(), "a.sqlog", 100, PACKETS, &mut Output::new(&mut written)).unwrap();
         let messages_read = messages(&written);
         let kinds: Vec<&str> = messages_read.iter().map(|(message, _)| message["kind"].as_str().unwrap()).collect();
         assert_eq!(kinds, ["packets", "connections"]);
@@ -287,7 +283,7 @@ mod tests {
     #[test]
     fn what_is_no_trace_is_an_error() {
         let mut written = Vec::new();
-        let error = read(&mut &b"a picture"[..], "a.png", 100, &mut Output::new(&mut written)).unwrap_err();
+        let error = read(&mut &b"a picture"[..], "a.png", 100, PACKETS, &mut Output::new(&mut written)).unwrap_err();
         assert!(error.to_string().contains("no qlog"), "{error}");
         assert!(written.is_empty());
     }

@@ -71,7 +71,7 @@ impl Report {
             let path = file.path();
             let file = path.display().to_string();
             let (summary, series) = twice(open, &self.reading.options(jobs), |input, options| {
-                read_series_and_packets(input, options, most, most / 4)
+                read_series_and_packets(input, options, most, most)
             })
             .map_err(|error: ReadError| unreadable(path, &error))?;
             super::print_doubts(path, &summary);

@@ -14,13 +14,19 @@ pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const LINES: [&str; 3] =
     [include_str!("js/decode.js"), include_str!("js/quantities.js"), include_str!("js/panels.js")];
 /// The scripts of a trace's section.
-pub(super) const SECTION: [&str; 3] =
-    [include_str!("js/packets.js"), include_str!("js/requests.js"), include_str!("js/section.js")];
+pub(super) const SECTION: [&str; 6] = [
+    include_str!("js/query.js"),
+    include_str!("js/packets.js"),
+    include_str!("js/find.js"),
+    include_str!("js/sequence.js"),
+    include_str!("js/requests.js"),
+    include_str!("js/section.js"),
+];
 /// The script of pages that hold traces.
 pub(super) const HELD: [&str; 1] = [include_str!("js/data.js")];
 /// The script that draws traces over each other.
 pub(super) const OVERLAY: &str = include_str!("js/overlay.js");
-const SCRIPTS: [&str; 2] = [OVERLAY, include_str!("js/page.js")];
+const SCRIPTS: [&str; 3] = [OVERLAY, include_str!("js/list.js"), include_str!("js/page.js")];
 
 /// A connection as the page holds it.
 #[derive(Clone, Debug)]

@@ -5,6 +5,8 @@ Object.assign(Figure.prototype, {
     const { body, holder } = this;
     const fingers = new Map();
     let from = null;
+    // Where a pointer went down: it may go up there again.
+    let pressed = null;
     const at = (event) => event.clientX - body.getBoundingClientRect().left;
     const onPicture = (event) => event.target.closest?.(".panel-picture");
     const select = (x) => {
@@ -15,6 +17,10 @@ Object.assign(Figure.prototype, {
     body.addEventListener("pointerdown", (event) => {
       if (event.button !== 0 || !onPicture(event)) return;
       fingers.set(event.pointerId, at(event));
+      const picture = onPicture(event);
+      pressed = fingers.size > 1 ? null : {
+        x: at(event), y: event.clientY - picture.getBoundingClientRect().top, panel: this.panels.find((place) => place.picture === picture)?.panel, line: event.target.dataset.line ?? null,
+      };
       if (event.pointerType === "mouse") {
         from = at(event);
         body.setPointerCapture(event.pointerId);
@@ -31,6 +37,8 @@ Object.assign(Figure.prototype, {
     });
     const end = (event) => {
       fingers.delete(event.pointerId);
+      if (pressed && event.type === "pointerup" && Math.abs(at(event) - pressed.x) <= 5) holder.dispatchEvent(new CustomEvent("tapped", { detail: { ...pressed, time: this.time(pressed.x) } }));
+      pressed = null;
       if (from === null) return;
       const [low, high] = select(at(event));
       from = null;
@@ -81,6 +89,7 @@ Object.assign(Figure.prototype, {
       ArrowLeft: event.shiftKey ? read(-1) : () => this.change(-0.25, 1), ArrowRight: event.shiftKey ? read(1) : () => this.change(0.25, 1),
       "+": () => this.change(0, 0.5), "=": () => this.change(0, 0.5), "-": () => this.change(0, 2), 0: () => this.showAll(), Home: () => this.showAll(),
       Escape: () => this.showCursor(null),
+      Enter: () => { if (this.cursor !== null) this.holder.dispatchEvent(new CustomEvent("tapped", { detail: { line: null, time: this.cursor } })); },
     };
     if (!keys[event.key]) return;
     event.preventDefault();
@@ -146,7 +155,7 @@ function saveFigure(figure) {
   copy.setAttribute("width", width);
   copy.setAttribute("height", top);
   copy.prepend(svg("style", {}, `text{fill:${colours["ink-soft"]}}.line,.gridline,.frame,.ticks{fill:none}.gridline{stroke:${colours.rule}}.frame{stroke:${colours["ink-faint"]}}` +
-    ".dots{stroke-linecap:round;stroke-linejoin:round}.tint{opacity:.1}.lane{opacity:.75}.cursor,.selection,.now{display:none}"),
+    ".dots{stroke-linecap:round;stroke-linejoin:round}.tint{opacity:.1}.lane{opacity:.75}.picked{fill:none;stroke:${colours.ink}}.cursor,.selection,.now{display:none}"),
   svg("rect", { width, height: top, fill: colours.paper }));
   const text = new XMLSerializer().serializeToString(copy).replace(/var\(--([a-z0-9-]+)\)/g, (_, name) => colours[name]);
   const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));

@@ -4,6 +4,7 @@
 // A figure is told by plain data:
 //   { whole: [from, to], panels: [panel, …], tints: spans or null, pending: null or how to get all this with data, later }
 //   panel: { title, unit, digits, height, zero, names, lines: [line, …], marks: [mark, …], lanes: [lane, …] }
+//          or, of another kind, { title, height, draw(figure, height): its parts, pick(figure, height): the path of what is chosen }
 //   line:  { key, name, colour, dash, width, opacity, kind, data: Line, scale, end, bin, unit, digits }
 //          kind "steps" (values hold), "straight", "samples" (dots), "rate" (a count's growth over bins of `bin(span)` s)
 //   mark:  { key, name, colour, data: Line of a count, on: { data, scale } }
@@ -39,6 +40,8 @@ class Figure {
     this.holder = holder;
     this.hidden = new Set();
     this.cursor = null;
+    /** Times that are marked because something that lies there is chosen. */
+    this.picked = [];
     /** Whether axes reach to the wildest value, and whether any value lies beyond one. */
     this.wild = false;
     this.beyond = false;
@@ -130,13 +133,14 @@ class Figure {
     this.width = this.holder.clientWidth || PRINT_WIDTH;
     const width = figures.printing ? Math.min(this.width, PRINT_WIDTH) : this.width;
     const small = narrow(width);
-    const lanes = this.spec.panels.some((panel) => panel.lanes);
+    const lanes = this.spec.panels.some((panel) => panel.lanes || panel.draw);
     this.left = small || !lanes ? 50 : 84;
     this.columns = Math.max(120, width - this.left - 10);
     this.drawn = [];
     this.beyond = false;
     this.panels.forEach((place, i) => this.drawPanel(place, i === this.panels.length - 1, width, small));
     this.showCursor();
+    this.showPicked();
     this.holder.dispatchEvent(new Event("drawn"));
   }
 
@@ -152,7 +156,8 @@ class Figure {
       ...this.tints(panel, height),
       svg("path", { class: "gridline", d: times.map((time) => `M${tenth(this.across(time))} 0V${height}`).join("") }),
     ];
-    if (panel.lanes) parts.push(...this.drawLanes(panel, small));
+    if (panel.draw) parts.push(...panel.draw(this, height));
+    else if (panel.lanes) parts.push(...this.drawLanes(panel, small));
     else parts.push(...this.drawLines(place, height));
     parts.push(svg("path", { class: "frame", d: `M${this.left} 0V${height}H${right}` }));
     if (last) {
@@ -163,15 +168,16 @@ class Figure {
     }
     place.height = height;
     place.line = svg("path", { class: "cursor", d: "" });
+    place.picked = svg("path", { class: "picked", d: "" });
     place.selection = svg("rect", { class: "selection", y: 0, height, width: 0, x: 0 });
     place.now = last ? svg("text", { class: "now", y: height + 30, "text-anchor": "middle" }) : null;
-    picture.replaceChildren(...parts, place.selection, place.line, ...(place.now ? [place.now] : []));
+    picture.replaceChildren(...parts, place.picked, place.selection, place.line, ...(place.now ? [place.now] : []));
   }
 
   /** The tints of states behind a panel. */
   tints(panel, height) {
     const { tints } = this.spec;
-    if (!tints || panel.lanes) return [];
+    if (!tints || panel.lanes || panel.draw) return [];
     return this.boxes(tints.data.spans(...this.view, Math.round(this.columns / 2)), tints.colours, 0, height, "tint");
   }
 
@@ -273,7 +279,7 @@ class Figure {
     const style = `stroke:${paint(lane.colour)}`;
     const [from, to] = (lane.extent ?? []).map((time) => tenth(Math.min(Math.max(this.across(time), this.left), this.left + this.columns)));
     const extent = to > from ? [svg("path", { class: "ticks", d: `M${from} ${top + height / 2}H${to}`, style, opacity: 0.45 })] : [];
-    return [...extent, svg("path", { class: "ticks", d: x.map((time) => `M${tenth(this.across(time))} ${top}v${height}`).join(""), style })];
+    return [...extent, svg("path", { class: "ticks", d: x.map((time) => `M${tenth(this.across(time))} ${top}v${height}`).join(""), style, "data-line": lane.key })];
   }
 
   /** The text of what `line` is at a time. */
@@ -314,6 +320,20 @@ class Figure {
       const half = now.textContent.length * 3.2;
       now.setAttribute("x", Math.min(Math.max(x, this.left + half), this.left + this.columns - half));
     }
+  }
+
+  /** Marks times in every panel. */
+  showPicked(times = this.picked) {
+    this.picked = times;
+    const inside = times.filter((time) => time >= this.view[0] && time <= this.view[1]);
+    const marks = (height) => inside.map((time) => `M${tenth(this.across(time))} 0V${height}`).join("");
+    for (const { panel, picked, height } of this.panels) picked?.setAttribute("d", panel.pick ? panel.pick(this, height) : marks(height));
+  }
+
+  /** Shows as much time as now, `time` in the middle, unless it is in view. */
+  reveal(time) {
+    const [from, to] = this.view;
+    if (time < from || time > to) this.show(time - (to - from) / 2, time + (to - from) / 2);
   }
 
   /** What the lanes say at a time. */

@@ -22,6 +22,9 @@ function wordColumn(label, value, extra = {}) {
   return { label, value, text: value, better: "low", word: true, ...extra };
 }
 
+/** How words are ordered: numbers in them by their value. */
+const NATURAL = new Intl.Collator("en", { numeric: true });
+
 /** Tables with more rows than this have a field to filter them. */
 const FILTER_FROM = 13;
 
@@ -54,7 +57,7 @@ function sortableTable({ caption, columns, rows, sortBy, note = () => null }) {
     lines.sort((a, b) => {
       const [x, y] = [key(a), key(b)];
       if (missing(x) || missing(y)) return missing(x) - missing(y);
-      const order = column.numeric ? x - y : String(x).localeCompare(String(y));
+      const order = column.numeric ? x - y : NATURAL.compare(String(x), String(y));
       return descending ? -order : order;
     });
     heads.forEach((other) => other.removeAttribute("aria-sort"));
@@ -107,7 +110,9 @@ function cell(column, row) {
     attributes["data-value"] = value === undefined ? null : value;
   }
   if (column.header) attributes.scope = "row";
-  const made = el(column.header ? "th" : "td", attributes, column.text(row) ?? "");
+  const text = column.text(row) ?? "";
+  const [href, onclick] = column.link?.(row) ?? [];
+  const made = el(column.header ? "th" : "td", attributes, href ? el("a", { href, onclick }, text) : text);
   if (column.bar && value !== null) {
     made.classList.add("bar-cell");
     made.style.setProperty("--fill", `${Math.min(100, (100 * value) / column.bar)}%`);

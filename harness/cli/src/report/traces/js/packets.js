@@ -3,9 +3,6 @@
 /** Rows of the list, at most. */
 const PACKET_ROWS = 300;
 
-/** Packets that a filter looks through, at most. */
-const PACKETS_SOUGHT = 50_000;
-
 /** Streams that have a lane, at most. */
 const STREAM_LANES = 16;
 
@@ -39,13 +36,29 @@ function packetAt(packets, time) {
   return low;
 }
 
-/** The packets in the times shown, with a filter. */
+/** The packets in the times shown, those of a query. */
 function packetsTable(trace, figure) {
   const details = el("details", { class: "more packets" }, el("summary", {}, "Packets in the times shown"));
   const body = el("tbody");
   const count = el("p", { class: "hint" });
-  const filter = el("input", { type: "search", placeholder: "lost, stream 4, 1RTT …", oninput: () => fill() });
-  let turn = 0;
+  const finder = packetFinder(trace, figure, () => { first = 0; fill(); });
+  const { selection } = trace;
+  // The first row that is listed, of those in the times shown.
+  let [turn, first, listed] = [0, 0, []];
+  const earlier = el("button", { type: "button", onclick: () => { first = Math.max(0, first - PACKET_ROWS); fill(); } }, `${PACKET_ROWS} earlier`);
+  const later = el("button", { type: "button", onclick: () => { first += PACKET_ROWS; fill(); } }, `${PACKET_ROWS} later`);
+  /** Marks the row of the packet that is chosen, and has its list show it. */
+  const mark = (shown) => {
+    const chosen = listed.findIndex((i) => selection.is(shown, i));
+    [...body.rows].forEach((row, at) => {
+      if (at === chosen) row.setAttribute("aria-current", "true"); else row.removeAttribute("aria-current");
+      row.tabIndex = at === Math.max(0, chosen) ? 0 : -1;
+    });
+    if (chosen < 0) return false;
+    const [box, row] = [body.closest(".table"), body.rows[chosen]];
+    if (row.offsetTop < box.scrollTop + 40 || row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = row.offsetTop - box.clientHeight / 2;
+    return true;
+  };
   const fill = async () => {
     if (!details.open) return;
     turn += 1;
@@ -54,42 +67,56 @@ function packetsTable(trace, figure) {
     const packets = await trace.loadPackets(figure.view, reading).catch((error) => { count.textContent = `The packets cannot be read: ${error.message}.`; });
     if (!packets || mine !== turn) return;
     const [from, to] = figure.view;
-    const [first, end] = [packetAt(packets, from), packetAt(packets, to + 1e-12)];
-    const digits = Math.max(6, timeDigits(to - from));
-    const wanted = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const last = wanted.length ? Math.min(end, first + PACKETS_SOUGHT) : end;
-    const rows = [];
-    let found = 0;
-    for (let i = first; i < last; i += 1) {
-      if (!wanted.length && rows.length >= PACKET_ROWS) { found = end - first; break; }
-      const texts = packetWords(packets, i, digits);
-      const text = texts.join(" ").toLowerCase();
-      if (!wanted.every((word) => text.includes(word))) continue;
-      found += 1;
-      if (rows.length < PACKET_ROWS) {
-        rows.push(el("tr", { class: packets.lost[i] ? "lost" : null }, ...texts.map((cell, column) => el(column === 0 ? "th" : "td", { scope: column === 0 ? "row" : null, class: column === 0 || column === 3 || column === 4 ? "number" : null }, cell))));
-      }
+    const found = finder.found(packets);
+    const place = (time) => { const i = packetAt(packets, time); return found ? firstFound(found, i) : i; };
+    const [begin, end] = [place(from), place(to + 1e-12)];
+    if (first >= end - begin) first = 0;
+    // What is chosen elsewhere comes into the list.
+    if (selection.packets === packets && selection.fresh) {
+      const chosen = (found ? firstFound(found, selection.index) : selection.index) - begin;
+      if (chosen >= 0 && chosen < end - begin && (chosen < first || chosen >= first + PACKET_ROWS)) first = Math.max(0, chosen - PACKET_ROWS / 2);
     }
-    body.replaceChildren(...rows);
+    const digits = Math.max(6, timeDigits(to - from));
+    listed = Array.from({ length: Math.min(PACKET_ROWS, end - begin - first) }, (_, at) => (found ? found[begin + first + at] : begin + first + at));
+    body.replaceChildren(...listed.map((i) => el("tr", { class: packets.lost[i] ? "lost" : null, onclick: () => selection.choose(packets, i) },
+      ...packetWords(packets, i, digits).map((cell, column) => el(column === 0 ? "th" : "td", { scope: column === 0 ? "row" : null, class: column === 0 || column === 3 || column === 4 ? "number" : null }, cell)))));
+    earlier.hidden = first === 0;
+    later.hidden = first + listed.length >= end - begin;
+    mark(packets);
     const { leftOut } = packets;
+    const which = earlier.hidden ? `the first ${listed.length} are listed` : `${listed.length} from the ${grouped.format(first + 1)}th are listed`;
     count.textContent = [
-      `${grouped.format(found)} ${wanted.length ? "of them match" : "packets"}${found > rows.length ? `, the first ${rows.length} are listed: zoom in for the others` : ""}`,
-      ...(last < end ? [`only the first ${grouped.format(PACKETS_SOUGHT)} were looked through`] : []),
+      `${found ? `${grouped.format(end - begin)} of those that match lie in the times shown` : plural(end - begin, "packet")}${end - begin > listed.length ? `, ${which}: zoom in for the others` : ""}`,
       ...(leftOut && packets.time[packets.length - 1] < to ? [`the page holds the first ${plural(packets.length, "packet")} ${packets.part ? "of these times" : "of the connection"} and not the ${grouped.format(leftOut)} after them`] : []),
     ].join("; ") + ".";
   };
+  selection.addEventListener("chosen", () => { if (details.open && !mark(selection.packets)) fill(); });
+  body.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const row = step && body.rows[[...body.rows].indexOf(event.target) + step];
+    if (!row) return;
+    event.preventDefault();
+    row.click();
+    row.focus();
+  });
   const heads = ["Time, s", "", "Type", "Number", "Bytes", "Frames", "Acknowledged or lost"];
-  details.append(el("label", { class: "filter" }, "Filter packets ", filter), count,
+  details.append(finder.element, count,
     el("div", { class: "table", role: "region", tabindex: "0", "aria-label": `Packets of ${trace.name}` },
       el("table", {}, el("caption", { class: "visually-hidden" }, `Packets of ${trace.name} in the times shown`),
-        el("thead", {}, el("tr", {}, ...heads.map((head, i) => el("th", { scope: "col", class: i === 0 || i === 3 || i === 4 ? "number plain" : "plain" }, head || el("span", { class: "visually-hidden" }, "Direction"))))), body)));
+        el("thead", {}, el("tr", {}, ...heads.map((head, i) => el("th", { scope: "col", class: i === 0 || i === 3 || i === 4 ? "number plain" : "plain" }, head || el("span", { class: "visually-hidden" }, "Direction"))))), body)),
+    el("p", { class: "buttons" }, earlier, later));
   details.addEventListener("toggle", fill);
-  for (const event of ["ranged", "told"]) figure.holder.addEventListener(event, fill);
+  for (const event of ["ranged", "told"]) figure.holder.addEventListener(event, () => { first = 0; fill(); });
   return details;
 }
 
 /** Lanes of the streams with most data: when data of each were sent, or at a receiver received. */
 function streamLanes(packets) {
+  packets.lanes ??= lanesOfStreams(packets);
+  return packets.lanes;
+}
+
+function lanesOfStreams(packets) {
   const totals = new Map();
   for (let i = 0; i < packets.length; i += 1) {
     const sent = packets.flags[i] % 2;
@@ -112,7 +139,7 @@ function streamLanes(packets) {
   const way = sum(1) >= sum(0) ? 1 : 0;
   const most = [...all].sort((a, b) => b.bytes[way] - a.bytes[way]).slice(0, STREAM_LANES).sort((a, b) => a.from - b.from || a.id - b.id);
   const lanes = most.map(({ id, from, to, times, sums }, i) => ({
-    key: `stream ${id}`, name: `stream ${id}`, kind: "ticks", colour: lineColour(i), extent: [from, to], data: new Line(Float64Array.from(times[way]), Float64Array.from(sums[way])),
+    id, key: `stream ${id}`, name: `stream ${id}`, kind: "ticks", colour: lineColour(i), extent: [from, to], data: new Line(Float64Array.from(times[way]), Float64Array.from(sums[way])),
   }));
   return Object.assign(lanes, { sent: way === 1, more: all.length - most.length });
 }

@@ -83,9 +83,11 @@ function traceSpec(trace, lines, packets = null) {
   const lanes = LANES.filter(({ of }) => has(of) || ALWAYS.includes(of) && why.has(of)).map((lane) => (has(lane.of)
     ? { key: lane.of, ...lane, data: lines?.get(lane.of), ...named[lane.of] }
     : { key: lane.of, name: lane.name, kind: "none", note: why.get(lane.of) }));
+  if (trace.found) lanes.push(trace.found.length ? { key: "found", name: "found", kind: "ticks", colour: "accent", data: trace.found } : { key: "found", name: "found", kind: "none", note: "no packet" });
   const patches = has("state") ? trace.states.map((name, i) => ({ name: stateWords(name), colour: stateColours(trace)[i] })) : [];
   const limits = LANES.find(({ of }) => of === "limited_by");
   if (has("limited_by")) patches.push(...trace.limits.map((name, i) => ({ name: `limited by ${name}`, colour: limits.colours[i] })));
+  if (packets?.length && lines) panels.push(sequencePanel(trace, lines, packets));
   if (lanes.length) panels.push({ title: "Events", lanes, patches });
   const streams = packets ? streamLanes(packets) : [];
   if (streams.length) {

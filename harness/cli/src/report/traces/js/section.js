@@ -101,6 +101,7 @@ function traceSection(trace) {
     trace.update = async () => section.replaceWith(traceSection(trace));
     return section;
   }
+  trace.selection = new Selection();
   const holder = figureHolder(`Chart of ${trace.name}: window, round-trip time, rates, data, losses and states over time`, caption);
   const figure = new Figure(holder, spec);
   const inWords = el("figcaption", { id: caption, class: "hint" }, captionOf(trace));
@@ -113,6 +114,6 @@ function traceSection(trace) {
   };
   return el("section", { id: trace.id, "aria-labelledby": title }, ...head,
     el("div", { class: "tools" }, figure.controls()),
-    el("figure", {}, holder, inWords),
+    el("figure", {}, holder, ...(trace.packets ? [chosenPacket(trace, figure)] : []), inWords),
     requestsTable(trace, figure), ...(trace.packets ? [packetsTable(trace, figure)] : []), valuesTable(trace, figure), measuresTable(trace));
 }
