@@ -33,9 +33,12 @@ async function open(page, files) {
 }
 
 /** The text of the file that pressing a button offers. */
-async function saved(page, button) {
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).click()]);
-  return readFileSync(await download.path(), "utf8");
+const saved = async (page, button) => (await offered(page.getByRole("button", { name: button }))).bytes.toString("utf8");
+
+/** The file that pressing a button offers: its name and bytes. */
+async function offered(button) {
+  const [download] = await Promise.all([button.page().waitForEvent("download"), button.click()]);
+  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
 }
 
 const figure = (page, section) => page.locator(`${section} .plot`);
@@ -277,6 +280,70 @@ test("the sequence of packets has a line for each, a band where they are too clo
   assert.equal(far.losses, 30);
   assert.ok(far.groups < 800, `${far.groups} groups`);
   assert.equal((await lines("loss")).match(/l6 6m0 -6l-6 6/g).length, 30);
+}));
+
+test("a figure is saved as SVG, as PNG and as CSV of what is drawn, named after its trace", () => viewer({}, async (page) => {
+  await open(page, [findable("save d.sqlog", 3000)]);
+  const plot = figure(page, "#trace-1-0");
+  await plot.scrollIntoViewIfNeeded();
+  await plot.evaluate(({ figure: shown }) => shown.show(1, 1.2));
+  await page.waitForFunction(() => document.querySelector("#trace-1-0 .plot").figure.drawn.some(({ kind }) => kind === "sequence"));
+  const button = (name) => page.locator("#trace-1-0 .range").getByRole("button", { name });
+  const picture = await offered(button("Save the figure as SVG"));
+  assert.equal(picture.name, "save-d-over-time.svg");
+  assert.match(picture.bytes.toString(), /^<svg .*Window, kB.*Sequence of packets/s);
+  assert.ok(!picture.bytes.toString().includes("var(--"));
+  const bitmap = await offered(button("Save the figure as PNG"));
+  assert.equal(bitmap.name, "save-d-over-time.png");
+  assert.deepEqual([...bitmap.bytes.subarray(1, 4)], [...Buffer.from("PNG")]);
+  const [wide, high] = [bitmap.bytes.readUInt32BE(16), bitmap.bytes.readUInt32BE(20)];
+  assert.ok(wide > 2000 && high > 1000, `${wide} × ${high}`);
+  if (process.env.SHOTS) writeFileSync(join(process.env.SHOTS, "viewer-saved.png"), bitmap.bytes);
+  const table = await offered(button("Save what is drawn as CSV"));
+  assert.equal(table.name, "save-d-over-time.csv");
+  const [head, ...lines] = table.bytes.toString().trim().split("\n").map((line) => line.split(",").map((field) => field.replace(/^"|"$/g, "")));
+  assert.deepEqual(head, ["panel", "line", "unit", "time_s", "until_s", "value"]);
+  // The commas in titles are quoted: what follows is counted from the end.
+  const of = (name) => lines.filter((fields) => fields.at(-5) === name).map((fields) => [Number(fields.at(-3)), Number(fields.at(-1))]);
+  const window = of("congestion window");
+  assert.deepEqual(window[0], [1, 29.6], "what holds when the times begin");
+  const changes = window.slice(1).filter(([time]) => time < 1.2);
+  assert.equal(changes.length, 199, "one a ms");
+  assert.ok(changes.every(([time, value]) => Math.abs(value - (20 + 0.01 * (Math.round(time * 1000) - 40))) < 1e-9), JSON.stringify(changes.slice(0, 3)));
+  assert.equal(lines.filter((fields) => fields.at(-5) === "sent" && fields[0].startsWith("Sequence")).length, 198, "200 packets, two of them lost");
+  const lost = lines.filter((fields) => fields.at(-5) === "lost" && fields[0].startsWith("Sequence")).map((fields) => fields.map(Number).slice(-3));
+  assert.deepEqual(lost, [[1.099, 1.119, 1099], [1.199, 1.219, 1199]], "leaves, would arrive, number");
+  assert.ok(lines.every((fields) => Number(fields.at(-3)) >= 0.9 && Number(fields.at(-3)) <= 1.2));
+}));
+
+test("the address carries the view without the data, and gives it back", () => viewer({}, async (page) => {
+  const path = findable("address.sqlog", 3000);
+  await open(page, [path]);
+  const plot = figure(page, "#trace-1-0");
+  await plot.evaluate(({ figure: shown }) => shown.show(1, 1.25));
+  await plot.evaluate((element) => element.scrollIntoView());
+  await page.locator("#trace-1-0 .toggle", { hasText: "slow start" }).or(page.locator("#trace-1-0 .toggle", { hasText: "bytes in flight" })).first().click();
+  await page.locator("#trace-1-0 .packets summary").click();
+  await page.locator("#trace-1-0 .packets input").fill("lost");
+  await page.waitForFunction(() => /^30 of/.test(document.querySelector("#trace-1-0 .outcome").textContent));
+  await page.locator("#trace-1-0 .packets tbody tr").first().click();
+  await page.waitForFunction(() => /row=\d+/.test(location.hash));
+  const { hash } = new URL(page.url());
+  assert.match(hash, /^#view\?trace=address&t=1\.\.1\.25&query=lost&row=\d+&hide=bytes_in_flight$/);
+  const state = (at) => figure(at, "#trace-1-0").evaluate(({ figure: { view, hidden, picked } }) => ({ view: view.map((time) => Number(time.toFixed(6))), hidden: [...hidden], picked: picked.map((time) => Number(time.toFixed(6))) }));
+  const before = await state(page);
+  assert.deepEqual(before.picked, [0.999, 1.059].map((time) => time + 0.1 * Number(before.picked[0] > 1)));
+  await viewer({ hash }, async (other) => {
+    assert.match(await other.locator("#open .note").textContent(), /The address is a view of address: open it here/);
+    await open(other, [path]);
+    await other.waitForFunction(() => document.querySelector("#trace-1-0 .plot")?.figure.picked.length > 0);
+    assert.deepEqual(await state(other), before);
+    assert.equal(await other.locator("#trace-1-0 .packets input").inputValue(), "lost");
+    assert.equal(new URL(other.url()).hash, hash);
+    // Who shows all again, and asks for nothing, has nothing of that trace in the address.
+    await other.locator("#trace-1-0").getByRole("button", { name: "Whole run" }).click();
+    await other.waitForFunction(() => !/t=/.test(location.hash));
+  });
 }));
 
 test("of sixty connections some are chosen from a list, and only those are built", () => viewer({}, async (page) => {

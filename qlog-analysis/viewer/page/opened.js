@@ -108,17 +108,18 @@ function packetLoader(entry, { trace, group, packets: info }, { data }) {
 
 /** Makes the sections of a file anew; a figure keeps the times it shows. */
 function drawSections(entry, complete) {
-  const views = new Map();
+  const before = new Map();
   for (const { figure } of entry.sections.querySelectorAll(".plot")) {
     const { view, spec: { whole } } = figure;
-    if (view[0] !== whole[0] || view[1] !== whole[1]) views.set(figure.holder.closest("section").id, view);
+    if (view[0] !== whole[0] || view[1] !== whole[1]) before.set(figure.holder.closest("section").id, view);
     figures.remove(figure);
   }
   entry.build = (trace) => {
     const section = traceSection(trace);
     if (!complete) section.querySelector("h2").after(el("p", { class: "note partial" }, "The beginning; the rest is being read."));
     const figure = section.querySelector(".plot")?.figure;
-    if (views.has(trace.id)) figure?.show(...views.get(trace.id));
+    // What the address says comes first, and again when more is read.
+    if (before.has(trace.id) && !address.asked.has(trace.name)) figure?.show(...before.get(trace.id));
     // Paper does not wait for what is drawn on sight.
     figure?.fill();
     return section;
@@ -201,13 +202,6 @@ function openedSummary(traces) {
     [el("span", { class: "hint" }, "The numbers of ", el("code", {}, "windlass qlog metrics"), "."), el("button", { type: "button", onclick: save }, "Save all measures (JSON)")]);
 }
 
-/** Offers a text as a file. */
-function offer(name, text, type) {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  el("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
 /** The part of the page where traces are opened. */
 function openSection() {
   const input = el("input", { type: "file", multiple: true, id: "choose", class: "visually-hidden", onchange: () => { openFiles([...input.files]); input.value = ""; } });
@@ -215,7 +209,8 @@ function openSection() {
     el("div", { class: "drop" },
       el("p", {}, el("strong", {}, "Drop traces here"), " or ", input, el("label", { for: "choose" }, "Choose files")),
       el("p", { class: "hint" }, "qlog of any schema version, also of QUIC stacks that write their own; Chromium’s network logs; plain, gzip or Zstandard. Several are overlaid. ",
-        "They are read on this machine: the page cannot send anything anywhere.")),
+        "They are read on this machine: the page cannot send anything anywhere."),
+      ...(address.asked.size ? [el("p", { class: "note" }, `The address is a view of ${[...address.asked.keys()].join(", ")}: open it here to see that.`)] : [])),
     el("ul", { id: "files", class: "files", "aria-label": "Files" }), el("p", { id: "memory", class: "hint" }));
   let depth = 0;
   const mark = () => document.body.classList.toggle("dropping", depth > 0);

@@ -10,7 +10,7 @@ use flate2::write::ZlibEncoder;
 
 pub(super) const PAGE: &str = include_str!("page.html");
 pub(super) const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("js/dom.js"),
     include_str!("js/theme.js"),
     include_str!("js/table.js"),
@@ -18,6 +18,7 @@ const SCRIPTS: [&str; 8] = [
     include_str!("js/axes.js"),
     include_str!("js/figure.js"),
     include_str!("js/controls.js"),
+    include_str!("js/save.js"),
     include_str!("js/chart.js"),
 ];
 

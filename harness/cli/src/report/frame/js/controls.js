@@ -119,7 +119,8 @@ Object.assign(Figure.prototype, {
       button("◀", "Earlier", () => this.change(-0.25, 1)), button("▶", "Later", () => this.change(0.25, 1)),
       button("+", "Zoom in", () => this.change(0, 0.5)), button("−", "Zoom out", () => this.change(0, 2)),
       el("button", { type: "button", onclick: () => this.showAll() }, "Whole run"), wild,
-      button("SVG", "Save the figure as SVG", () => saveFigure(this)));
+      button("SVG", "Save the figure as SVG", () => savePicture(this)), button("PNG", "Save the figure as PNG", () => saveBitmap(this)),
+      button("CSV", "Save what is drawn as CSV", () => offer(`${fileName(this)}.csv`, figureTable(this), "text/csv")));
   },
 });
 
@@ -127,38 +128,4 @@ Object.assign(Figure.prototype, {
 function figureHolder(label, caption) {
   return el("div", { class: "plot", role: "group", "aria-roledescription": "chart", tabindex: "0", "aria-describedby": caption,
     "aria-label": `${label}. Arrow keys move, plus and minus zoom, 0 shows all, Shift with an arrow key reads values.` });
-}
-
-/** Offers a figure as a file, with its legends, in the colours of the moment. */
-function saveFigure(figure) {
-  const colours = theme.colours();
-  const copy = svg("svg", { "font-family": "system-ui, sans-serif", "font-size": 11 });
-  let top = 4;
-  for (const { panel, picture, height, head } of figure.panels) {
-    const title = svg("text", { x: figure.left, y: top + 12, "font-weight": 600 }, panel.title);
-    let x = figure.left + panel.title.length * 7 + 20;
-    const entries = [...head.querySelectorAll("li")].flatMap((entry) => {
-      const name = entry.querySelector(".name")?.textContent ?? entry.textContent;
-      const mark = entry.querySelector("svg").cloneNode(true);
-      mark.setAttribute("x", x);
-      mark.setAttribute("y", top + 2);
-      const text = svg("text", { x: x + 21, y: top + 12 }, name);
-      x += 36 + name.length * 6;
-      return [mark, text];
-    });
-    const body = svg("g", { transform: `translate(0 ${top + 20})` }, ...[...picture.childNodes].map((node) => node.cloneNode(true)));
-    copy.append(title, ...entries, body);
-    top += 24 + height + (picture === figure.panels.at(-1).picture ? AXIS_HEIGHT : 4);
-  }
-  const width = Number(figure.panels[0].picture.getAttribute("width"));
-  copy.setAttribute("viewBox", `0 0 ${width} ${top}`);
-  copy.setAttribute("width", width);
-  copy.setAttribute("height", top);
-  copy.prepend(svg("style", {}, `text{fill:${colours["ink-soft"]}}.line,.gridline,.frame,.ticks{fill:none}.gridline{stroke:${colours.rule}}.frame{stroke:${colours["ink-faint"]}}` +
-    ".dots{stroke-linecap:round;stroke-linejoin:round}.tint{opacity:.1}.lane{opacity:.75}.picked{fill:none;stroke:${colours.ink}}.cursor,.selection,.now{display:none}"),
-  svg("rect", { width, height: top, fill: colours.paper }));
-  const text = new XMLSerializer().serializeToString(copy).replace(/var\(--([a-z0-9-]+)\)/g, (_, name) => colours[name]);
-  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-  el("a", { href: address, download: "figure.svg" }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -2,9 +2,10 @@
 // values under the pointer stand in the legends, so that nothing covers a line.
 //
 // A figure is told by plain data:
-//   { whole: [from, to], panels: [panel, …], tints: spans or null, pending: null or how to get all this with data, later }
+//   { file: name of its files, whole: [from, to], panels: [panel, …], tints: spans or null, pending: null or how to get all this with data, later }
 //   panel: { title, unit, digits, height, zero, names, lines: [line, …], marks: [mark, …], lanes: [lane, …] }
-//          or, of another kind, { title, height, draw(figure, height): its parts, pick(figure, height): the path of what is chosen }
+//          or, of another kind, { title, height, draw(figure, height): its parts, pick(figure, height): the path of what is chosen,
+//          rows(figure): what a table has of it: name, from, to, value }
 //   line:  { key, name, colour, dash, width, opacity, kind, data: Line, scale, end, bin, unit, digits }
 //          kind "steps" (values hold), "straight", "samples" (dots), "rate" (a count's growth over bins of `bin(span)` s)
 //   mark:  { key, name, colour, data: Line of a count, on: { data, scale } }
@@ -103,6 +104,7 @@ class Figure {
   toggle(key) {
     if (!this.hidden.delete(key)) this.hidden.add(key);
     for (const button of this.body.querySelectorAll(".toggle")) button.setAttribute("aria-pressed", String(!this.hidden.has(button.dataset.line)));
+    this.holder.dispatchEvent(new Event("toggled"));
     this.refresh();
   }
 
@@ -273,7 +275,11 @@ class Figure {
     if (lane.kind === "none") return said(lane.note);
     // What was told and never happened is not the same as what was not told.
     if (lane.data.values.every((value) => (lane.kind === "spans" ? !lane.colours[value] : value === 0))) return said("none");
-    if (lane.kind === "spans") return this.boxes(lane.data.spans(...this.view, Math.round(this.columns / 2)), lane.colours, top, height, "lane");
+    if (lane.kind === "spans") {
+      const spans = lane.data.spans(...this.view, Math.round(this.columns / 2));
+      this.drawn.push({ panel: panel.title, key: lane.key, kind: "spans", spans, names: lane.names });
+      return this.boxes(spans, lane.colours, top, height, "lane");
+    }
     const { x, by } = lane.data.rises(...this.view, this.columns);
     this.drawn.push({ panel: panel.title, key: lane.key, kind: "ticks", x, by });
     const style = `stroke:${paint(lane.colour)}`;

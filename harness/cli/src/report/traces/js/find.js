@@ -112,6 +112,7 @@ function packetFinder(trace, figure, changed) {
     for (const button of [previous, next]) button.disabled = !matching?.length;
     trace.found = matching && countOf(held, matching);
     figure.set(traceSpec(trace, await trace.load(), held));
+    figure.holder.dispatchEvent(new Event("queried"));
     changed();
   };
   const ask = () => {
@@ -145,7 +146,6 @@ function packetFinder(trace, figure, changed) {
   const element = el("div", { class: "finder" },
     el("div", { class: "tools" }, el("label", {}, "Find packets ", el("span", { class: "query" }, marks, input)), choices, el("span", { class: "buttons" }, previous, next), outcome),
     error, el("p", { class: "help" }, `Over the whole trace. Fields: ${fields}; =, !=, <, >, a..b and lists a,b. Also ${Object.keys(QUERY_FLAGS).join(", ")}; and, or, not, parentheses. Enter goes to the next match.`));
-  trace.find = async (text) => { input.value = text; await answer(); };
   trace.query = () => input.value;
-  return { element, found };
+  return { element, found, ask: (text) => { input.value = text; return answer(); } };
 }

@@ -11,9 +11,9 @@ const choice = {
   shown: new Map(),
   listeners: [],
 
-  /** Whether `trace` is shown: the first few are, until someone says otherwise. */
-  has({ id }) {
-    if (!choice.shown.has(id)) choice.shown.set(id, [...choice.shown.values()].filter(Boolean).length < SHOWN_AT_FIRST);
+  /** Whether `trace` is shown: the first few and those of the address are, until someone says otherwise. */
+  has({ id, name }) {
+    if (!choice.shown.has(id)) choice.shown.set(id, address.asked.has(name) || [...choice.shown.values()].filter(Boolean).length < SHOWN_AT_FIRST);
     return choice.shown.get(id);
   },
 

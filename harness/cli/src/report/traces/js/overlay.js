@@ -35,7 +35,7 @@ function overlaySpec(traces, shown) {
       return [{ ...line, key: `${traces.indexOf(trace)} ${quantity}`, quantity, name, digits: panel.digits }];
     }),
   }));
-  return { whole: [0, Math.max(...traces.map((trace) => (trace.later_s ?? 0) + trace.duration_s))], panels, pending: null };
+  return { file: `${traces.slice(0, 3).map(({ name }) => name).join("-")}${traces.length > 3 ? "-and-others" : ""}-over-each-other`, whole: [0, Math.max(...traces.map((trace) => (trace.later_s ?? 0) + trace.duration_s))], panels, pending: null };
 }
 
 /** What is said of the clocks of `traces`. */

@@ -42,6 +42,7 @@ function packetsTable(trace, figure) {
   const body = el("tbody");
   const count = el("p", { class: "hint" });
   const finder = packetFinder(trace, figure, () => { first = 0; fill(); });
+  trace.find = (text) => { details.open = true; return finder.ask(text); };
   const { selection } = trace;
   // The first row that is listed, of those in the times shown.
   let [turn, first, listed] = [0, 0, []];

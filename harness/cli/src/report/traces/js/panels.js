@@ -97,6 +97,6 @@ function traceSpec(trace, lines, packets = null) {
     panels.push({ title: `Streams: ${streams.sent ? "data sent" : "data received"}, from the first packet of each to the last${more}${until}`, lanes: streams });
   }
   const tints = has("state") && lines ? { data: lines.get("state"), colours: trace.states.map((name, i) => (name === UNTINTED ? null : stateColours(trace)[i])) } : null;
-  return { label: `Chart of ${trace.name}`, whole: [0, trace.duration_s], panels, tints,
+  return { label: `Chart of ${trace.name}`, file: `${trace.name}-over-time`, whole: [0, trace.duration_s], panels, tints,
     pending: lines ? null : async () => traceSpec(trace, await trace.load(), await trace.loadPackets?.()) };
 }

@@ -112,8 +112,10 @@ function traceSection(trace) {
     figure.set(traceSpec(trace, await trace.load(), await trace.loadPackets?.()));
     figure.holder.dispatchEvent(new Event("told"));
   };
-  return el("section", { id: trace.id, "aria-labelledby": title }, ...head,
+  const section = el("section", { id: trace.id, "aria-labelledby": title }, ...head,
     el("div", { class: "tools" }, figure.controls()),
     el("figure", {}, holder, ...(trace.packets ? [chosenPacket(trace, figure)] : []), inWords),
     requestsTable(trace, figure), ...(trace.packets ? [packetsTable(trace, figure)] : []), valuesTable(trace, figure), measuresTable(trace));
+  address.keep(trace, figure);
+  return section;
 }

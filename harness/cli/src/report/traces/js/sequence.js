@@ -90,7 +90,7 @@ function sequencePanel(trace, lines, packets) {
         if (losses) put("loss line", path(figure, height, lost));
       }
     }
-    figure.drawn.push({ panel: "Sequence", key: "sequence", kind: "sequence", groups: found.length, packets: found.reduce((sum, { count }) => sum + count, 0), single, losses: found.reduce((sum, { losses }) => sum + losses, 0) });
+    figure.drawn.push({ panel: title, key: "sequence", kind: "sequence", groups: found.length, packets: found.reduce((sum, { count }) => sum + count, 0), single, losses: found.reduce((sum, { losses }) => sum + losses, 0) });
     const [left, right] = [figure.left, figure.left + figure.columns];
     const clip = `sequence-${trace.id}`;
     const [here, there] = ENDS[trace.vantage] ?? ["here", "peer"];
@@ -130,6 +130,14 @@ function sequencePanel(trace, lines, packets) {
     const acked = packets.acked[index] ? packets.time[index] + (packets.acked[index] - 1) * 1e-9 : null;
     return path(figure, height, index) + (acked === null ? "" : `M${tenth(figure.across(acked - delay(acked)))} ${bottom(height)}L${tenth(figure.across(acked))} ${top}`);
   };
+  /** Every packet in the times shown: its line's name, when it left and came, its number. */
+  function* rows({ view: [from, to] }) {
+    for (let i = packetAt(packets, from); i < packets.length && packets.time[i] <= to; i += 1) {
+      const [time, way] = [packets.time[i], delay(packets.time[i])];
+      yield [packets.lost[i] ? "lost" : sent(i) ? "sent" : "received", sent(i) ? time : time - way, sent(i) ? time + way : time, packets.number[i] ? packets.number[i] - 1 : null];
+    }
+  }
+  const title = `Sequence of packets${longest ? ", as if each way took half the smoothed round trip" : ""}`;
   const patches = [{ name: "sent", colour: "line-1" }, { name: "received", colour: "line-3" }, { name: "lost", colour: "loss" }];
-  return { title: `Sequence of packets${longest ? ", as if each way took half the smoothed round trip" : ""}`, height: SEQUENCE_HEIGHT, draw, pick, packetNear: packetNearLine, patches };
+  return { title, height: SEQUENCE_HEIGHT, draw, pick, rows, packetNear: packetNearLine, patches };
 }
