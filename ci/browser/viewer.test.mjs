@@ -346,6 +346,47 @@ test("the address carries the view without the data, and gives it back", () => v
   });
 }));
 
+test("two traces are compared from their start, first data or handshake, with what changed most", () => viewer({}, async (page) => {
+  /** A trace whose 1-RTT packets begin at `begin` ms, with data 50 ms later, and whose window is `more` bytes above the other's. */
+  const trace = (name, begin, more) => written(name, "server", [
+    [0, "quic:packet_sent", { ...packet(0), header: { packet_type: "initial", packet_number: 0 } }],
+    ...Array.from({ length: 400 }, (_, i) => [
+      [begin + i, "quic:packet_sent", packet(i, i < 50 ? [{ frame_type: "ping" }] : [{ frame_type: "stream", stream_id: 0, offset: 600 * i, raw: { length: 600 } }])],
+      [begin + i, "quic:recovery_metrics_updated", { congestion_window: 20_000 + 100 * i + more, smoothed_rtt: 40 }],
+    ]).flat(),
+  ]);
+  await open(page, [trace("first.sqlog", 100, 0), trace("second.sqlog", 300, 5000)]);
+  const plot = figure(page, "#compared");
+  await plot.evaluate((element) => element.scrollIntoView({ block: "center" }));
+  const drawn = async (by) => {
+    await page.locator("#compared select").nth(2).selectOption(by);
+    await page.waitForFunction((label) => document.querySelector("#compared figcaption").textContent.includes(label), { start: "their start", data: "their first data", handshake: "their first 1-RTT" }[by]);
+    await page.waitForFunction(() => document.querySelector("#compared .plot").figure.drawn.some(({ key }) => key === "difference congestion_window"));
+    return plot.evaluate(({ figure: shown }) => { shown.draw(); const { x, y, name } = shown.drawn.find(({ key }) => key === "difference congestion_window"); return { x: [...x], y: [...y], name, whole: shown.spec.whole }; });
+  };
+  const at = ({ x, y }, time) => y[x.findLastIndex((each) => each <= time + 1e-9)];
+  for (const [by, offset] of [["handshake", [0.1, 0.3]], ["data", [0.15, 0.35]]]) {
+    const line = await drawn(by);
+    assert.equal(line.name, "second less first");
+    // From the same moment on the one is 5 kB above the other at any time.
+    const shared = line.y.filter((_, i) => line.x[i] >= 0.1 - offset[0] + 1e-9 && line.x[i] < 0.399);
+    assert.ok(shared.length > 200 && shared.every((value) => Math.abs(value - 5) < 1e-9), `${by}: ${Math.min(...shared)} to ${Math.max(...shared)}`);
+    assert.ok(Math.abs(line.whole[0] + offset[1]) < 1e-9, `${line.whole}`);
+  }
+  const line = await drawn("start");
+  assert.ok(Math.abs(at(line, 0.35) - (5 + 0.1 * 50 - 0.1 * 250)) < 1e-9, `${at(line, 0.35)}`);
+  const rows = await page.locator("#compared tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  const window = rows.find(([name]) => name.startsWith("Window"));
+  assert.ok(Math.abs(Number(window[2]) - Number(window[1]) - 5000) <= 1 && Math.abs(Number(window[3]) - 5000) <= 1, window.join(" "));
+  const shares = rows.map((cells) => Math.abs(Number(cells[4])));
+  assert.deepEqual(shares, [...shares].sort((one, other) => other - one), "what changed most comes first");
+  await shot(page, "viewer-compared");
+  // The other way round.
+  await page.locator("#compared select").nth(0).selectOption({ label: "first" });
+  await page.locator("#compared select").nth(1).selectOption({ label: "second" });
+  await page.waitForFunction(() => document.querySelector("#compared .plot").figure.drawn.some(({ name }) => name === "first less second"));
+}));
+
 test("of sixty connections some are chosen from a list, and only those are built", () => viewer({}, async (page) => {
   const events = Array.from({ length: 1200 }, (_, i) => ({ time: i, name: "quic:packet_sent", group_id: `flow-${1 + i % 60}`, data: packet(i) }));
   const path = join(work, "sixty.sqlog");

@@ -27,7 +27,8 @@ pub(super) const SECTION: [&str; 7] = [
 pub(super) const HELD: [&str; 1] = [include_str!("js/data.js")];
 /// The script that draws traces over each other.
 pub(super) const OVERLAY: &str = include_str!("js/overlay.js");
-const SCRIPTS: [&str; 3] = [OVERLAY, include_str!("js/list.js"), include_str!("js/page.js")];
+const SCRIPTS: [&str; 4] =
+    [OVERLAY, include_str!("js/compare.js"), include_str!("js/list.js"), include_str!("js/page.js")];
 
 /// A connection as the page holds it.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 // Finding a packet: the field of queries, and the one packet that is chosen in everything a section shows.
 
-/** How long a query rests before it is answered, ms. */
+/** How long a query over many packets rests before it is answered, ms. */
 const TYPING = 80;
 
 /** The packet of a trace that is chosen, in its figure and in its list alike. */
@@ -117,7 +117,8 @@ function packetFinder(trace, figure, changed) {
   };
   const ask = () => {
     clearTimeout(waiting);
-    waiting = setTimeout(answer, TYPING);
+    if (trace.packets.packets > WITHOUT_PAUSE) waiting = setTimeout(answer, TYPING);
+    else answer();
   };
   const complete = async () => {
     const held = await trace.loadPackets();

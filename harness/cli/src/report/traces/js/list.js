@@ -75,10 +75,11 @@ function placeSections(container, traces, build = traceSection) {
 
 /** Draws those of `traces` that are shown over each other in `container`, in the times that were shown before. */
 function placeTogether(container, traces, hidden, load = null) {
-  const before = container.querySelector(".plot")?.figure;
+  const [before, ...rest] = [...container.querySelectorAll(".plot")].map(({ figure }) => figure);
+  rest.forEach(figures.remove);
   const view = before && (before.view[0] !== before.spec.whole[0] || before.view[1] !== before.spec.whole[1]) ? before.view : null;
   if (before) figures.remove(before);
   const drawable = inOrder(traces).filter((trace) => choice.has(trace) && trace.duration_s > 0 && trace.lines.length);
-  container.replaceChildren(...(drawable.length > 1 ? [togetherSection(drawable, hidden, load)] : []));
+  container.replaceChildren(...(drawable.length > 1 ? [togetherSection(drawable, hidden, load), compareSection(drawable)] : []));
   if (view) container.querySelector(".plot")?.figure.show(...view);
 }

@@ -3,10 +3,10 @@
 /** Traces that are drawn over each other at most. */
 const MOST_OVERLAID = 32;
 
-/** The lines of a trace on the clock it shares with others. */
+/** The lines of a trace on the clock it shares with others, to the ns, so that equal times stay equal. */
 function onCommonClock(trace, lines) {
   if (!lines || !trace.later_s) return lines;
-  return new Map([...lines].map(([name, line]) => [name, new Line(line.times.map((time) => time + trace.later_s), line.values)]));
+  return new Map([...lines].map(([name, line]) => [name, new Line(line.times.map((time) => Math.round((time + trace.later_s) * 1e9) * 1e-9), line.values)]));
 }
 
 /** Panels of an overlay: the first quantity of `of` that a trace has. */
