@@ -518,7 +518,7 @@ for (const [device, options] of Object.entries({ desktop: {}, phone: { viewport:
 test("printed with every figure", () => viewer({ colorScheme: "dark" }, async (page) => {
   await open(page, [own("ietf-simulator.sqlog"), own("03-quinn.sqlog")]);
   await page.pdf({ format: "A4", ...(process.env.SHOTS ? { path: `${process.env.SHOTS}/viewer.pdf` } : {}) });
-  assert.equal(await page.locator("#traces .plot").count(), 3);
+  assert.equal(await page.locator("#traces .plot").count(), 4, "of each, over each other, and compared");
   assert.equal(await undrawn(page.locator("#traces")), 0);
 }));
 
