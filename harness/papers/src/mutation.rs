@@ -15,7 +15,7 @@ use windlass_lab::grid::Reading;
 use windlass_lab::output::StoreError;
 use windlass_stacks::stack::Runner;
 
-/// What became of a claim with and without its mutant.
+/// Answers to a claim with and without its mutant.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tried {
     /// The answer of the trial's runs.
@@ -60,7 +60,7 @@ impl TrialRuns {
         fingerprint(document, claim).is_ok_and(|trial| trial == self.trial)
     }
 
-    /// What became of `claim`.
+    /// Answers of both trials to `claim`.
     #[must_use]
     pub fn answers(&self, claim: &Claim) -> Tried {
         let answer = |result: &TrialResult| match result {

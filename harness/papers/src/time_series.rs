@@ -215,7 +215,7 @@ impl TimeSeries {
     }
 
     /// Times at which the bottleneck began to overflow, s. Drops at most two round trips after
-    /// the one before belong to one overflow: one until the sender hears of it, one until it has
+    /// the one before belong to one overflow: one until the sender learns of it, one until it has
     /// responded. A round trip is `base` s and what packets of `wire` bytes wait at the moment.
     #[must_use]
     pub fn overflows(&self, base: f64, wire: f64) -> Vec<f64> {

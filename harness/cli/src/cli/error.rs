@@ -55,7 +55,7 @@ impl std::fmt::Debug for CliError {
     }
 }
 
-/// Mistakes of a scenario that are shown with their lines; each shows the file anew, so further ones are told in a line.
+/// Mistakes of a scenario that are shown with their lines; each shows the file anew, so further ones take a line each.
 const DRAWN: usize = 20;
 
 impl CliError {

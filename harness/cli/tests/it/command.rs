@@ -29,7 +29,7 @@ controller = "reno"
 start_s = 0.5
 "#;
 
-/// A scenario that nobody has the time for.
+/// A scenario that takes far longer than a test.
 pub const ENDLESS: &str = r#"
 description = "A gigabit for a week"
 duration_s = 604800

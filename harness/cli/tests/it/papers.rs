@@ -149,7 +149,7 @@ fn committed_tables_are_what_their_commands_make() {
     assert!(stdout(&fill).starts_with("12 tables compared, 0 changed"), "{}", stdout(&fill));
 }
 
-/// A part of an experiment is told from all of it, and a quick run from a full one.
+/// A table says which part of an experiment was run, and whether quickly or in full.
 #[test]
 fn a_table_says_what_made_it() {
     let place = Place::new();

@@ -269,7 +269,7 @@ fn no_command_prints_the_texts_of_a_trace_as_they_are() {
     trace["description"] = HOSTILE.into();
     trace["vantage_point"]["name"] = HOSTILE.into();
     trace["common_fields"]["group_id"] = HOSTILE.into();
-    // An event with a name, a field and a value that nobody knows, and a record that cannot be read.
+    // An event with a name, a field and a value that are unknown, and a record that cannot be read.
     let unknown = serde_json::json!({ "time": 0.0, "name": format!("x:{HOSTILE}"), "data": { HOSTILE: HOSTILE } });
     let wrong = serde_json::json!({ "time": HOSTILE, "name": "quic:packet_sent", "data": { "header": HOSTILE } });
     let file = format!("{directory}/{HOSTILE}.sqlog");

@@ -238,7 +238,7 @@ fn figures_whose_names_are_alike_are_all_there() {
     assert_eq!(crate::command::names(Path::new(&svg)).len(), 4);
 }
 
-/// A page that nobody named: one of windlass's is replaced, any other stays.
+/// A page at its default name: one of windlass's is replaced, any other stays.
 #[test]
 fn the_page_that_is_written_by_default_replaces_only_one_of_windlass() {
     let (place, brief, _) = wholes(0);

@@ -43,7 +43,7 @@ pub struct Reading<T> {
     pub packets: u64,
 }
 
-/// What is told while cells are carried out, and may end it.
+/// Progress of the cells of a grid; can stop it.
 pub trait Watch: Sync {
     /// Cells of so much work are missing.
     fn begin(&self, work: u64);
@@ -51,7 +51,7 @@ pub trait Watch: Sync {
     /// A cell of which `before` of its work was done has done `part`, 0 to 1; how much of its work that is.
     fn advance(&self, cell: &Cell, before: u64, part: f64) -> u64;
 
-    /// A cell is over of which `before` of its work was told.
+    /// A cell is over, `before` of whose work was reported.
     fn done(&self, cell: &Cell, before: u64);
 
     /// Whether to give up.
@@ -138,7 +138,7 @@ pub struct Tally {
     pub packets: u64,
 }
 
-/// What became of a command.
+/// Result of a command.
 #[derive(Debug)]
 pub struct Done {
     /// Totals.

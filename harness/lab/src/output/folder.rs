@@ -15,7 +15,7 @@ const MOVING: &str = ".windlass-moving";
 /// What is the lock where directories have none.
 const LOCK: &str = ".windlass-lock";
 
-/// What a directory that windlass owns holds, so that nobody's else is replaced.
+/// What a directory that windlass owns holds, so that no other is replaced.
 pub struct Owned<'a> {
     /// The file without which it is none of windlass's.
     pub marker: &'a str,
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Folder {
 }
 
 impl Folder {
-    /// A directory whose contents are replaced as a whole; nobody else can write it meanwhile. It need not exist.
+    /// A directory whose contents are replaced as a whole; no other process can write it meanwhile. It need not exist.
     ///
     /// # Errors
     /// It cannot be written, holds what windlass did not write, or one of `inputs`, which the command reads, or another

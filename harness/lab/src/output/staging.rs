@@ -72,7 +72,7 @@ impl Staging {
         &self.path
     }
 
-    /// Moves it to `to`, over a file that is there, where nobody else may remove it.
+    /// Moves it to `to`, over a file that is there, in a directory where no other user may remove it.
     pub(super) fn rename(&mut self, to: &Path) -> io::Result<()> {
         fs::rename(&self.path, to)?;
         self.keep = true;
@@ -171,7 +171,7 @@ fn becomes(name: &OsStr) -> Option<String> {
     numbered.then(|| becomes.to_owned())
 }
 
-/// What came of locking a file or directory.
+/// Result of locking a file or directory.
 pub(super) enum Lock {
     /// It is locked for as long as the file is open.
     Held(File),
@@ -201,12 +201,12 @@ pub(super) fn lock_directory(path: &Path, _instead: &Path, wait: bool) -> io::Re
     Ok(lock(File::open(path)?, path, wait))
 }
 
-/// Windows' error where another has a file open and shares it with nobody (`ERROR_SHARING_VIOLATION`).
+/// Windows' error where another process has a file open without sharing it (`ERROR_SHARING_VIOLATION`).
 #[cfg(windows)]
 const SHARING_VIOLATION: i32 = 32;
 
-/// Locks a directory, which Windows has no locks for: by the file `instead`, which nobody else can open, and which is gone
-/// when it is closed or its process ends. `wait` until it is free.
+/// Locks a directory, which Windows has no locks for: by the file `instead`, which only its process can open, and
+/// which is gone when it is closed or its process ends. `wait` until it is free.
 #[cfg(windows)]
 pub(super) fn lock_directory(_path: &Path, instead: &Path, wait: bool) -> io::Result<Lock> {
     use std::os::windows::fs::OpenOptionsExt;

@@ -7,7 +7,7 @@ use super::known_limits::known_limit;
 use super::measure::Measured;
 use super::plan::Case;
 
-/// What becomes of a regime.
+/// How a regime is judged.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {

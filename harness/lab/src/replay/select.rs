@@ -11,7 +11,7 @@ use super::contents::{Missing, TraceContents};
 use super::event::TraceEvent;
 use super::rebuild::{LossSource, Rebuild};
 
-/// Most connections of a file that are told apart; further ones are left out.
+/// Most connections of a file that are followed; further ones are left out.
 const CONNECTIONS: usize = 10_000;
 
 /// Why a trace cannot be replayed.

@@ -32,7 +32,8 @@ pub struct Saved {
 const OWNED: Owned<'_> = Owned { marker: RESULTS, is_marker: &is_result, is_entry: &is_entry };
 
 impl Store {
-    /// Prepares `target`, which need not exist, and so checks that it can be written; nobody else can write it from now on.
+    /// Prepares `target`, which need not exist, and so checks that it can be written; from now on no other
+    /// process can write it.
     ///
     /// # Errors
     /// It cannot be written, holds what windlass did not write, or another process is writing it.

@@ -104,7 +104,7 @@ pub fn limits(text: &str, controller: &str, stack: Runner) -> (LimitedTimes, f64
 }
 
 /// What the receiver of `trace`, a sender's plain trace, would have logged of its packets, each received when the ACK
-/// that told of it came: the way back takes the same time for all.
+/// that acknowledged it came: the way back takes the same time for all.
 pub fn received(trace: &[u8]) -> Vec<u8> {
     let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
     let mut plain = Vec::new();

@@ -1,4 +1,4 @@
-//! Measuring flows together that nobody looks at one by one.
+//! Measures of many short flows together.
 
 use windlass_controllers::Span;
 

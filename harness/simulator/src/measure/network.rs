@@ -84,7 +84,7 @@ impl NetworkMeter {
 
 impl QueueOutcome {
     /// The result of the queue called `name` from what its link counted in `duration`.
-    /// Limits are told in packets of `wire_bytes`.
+    /// Limits are in packets of `wire_bytes`.
     #[must_use]
     pub fn new(
         name: &str,

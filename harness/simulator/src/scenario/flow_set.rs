@@ -60,7 +60,7 @@ impl StartSchedule {
         self.pages.is_empty()
     }
 
-    /// Flow `number` is over at `now`, which is to be told once. Returns what starts
+    /// Flow `number` is over at `now`; to be called once for each. Returns the flows that start
     /// because of that, and when.
     pub fn over(&mut self, number: usize, now: Time) -> Vec<(usize, Time)> {
         let page = number.checked_sub(self.own).and_then(|i| *self.pages_of.get(i)?);
@@ -139,7 +139,7 @@ impl FlowSet {
         let mut begin = flow.start;
         for session in 0..web.sessions {
             begin += Span::from_secs_f64(sessions.exponential(web.session_gap));
-            // A stream of its own, so that how long pages take changes nobody's luck.
+            // A stream of its own: how long pages take does not change the random numbers of others.
             let mut random = Stream::new(seed, &format!("crowd {} session {session}", flow.name));
             let client = random.integer();
             let mut previous: Option<usize> = None;

@@ -43,7 +43,7 @@ impl Scenario {
     /// # Errors
     /// The text has mistakes: all of them, each with its place.
     pub fn read(file: &str, text: &str, controller: Option<&str>) -> Result<Scenario, ScenarioError> {
-        // Places are told by line and column, which lines of Windows share.
+        // Places are line and column, the same for lines that end in CR LF.
         let text = &text.replace("\r\n", "\n");
         let problems = RefCell::new(Problems::new(file, text));
         let scenario = parse(text, controller, &problems);

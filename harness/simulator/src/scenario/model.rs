@@ -21,7 +21,7 @@ pub struct Scenario {
     pub seed: u64,
     /// Distance between points of series.
     pub sample: Span,
-    /// Size of the packets queue limits are told in: a flow's packet on the wire, bytes.
+    /// Size of the packets queue limits are given in: a flow's packet on the wire, bytes.
     pub wire_bytes: u32,
     /// Links, routes and cross traffic.
     pub topology: Topology,

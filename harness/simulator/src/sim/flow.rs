@@ -50,7 +50,7 @@ pub(super) struct FlowRun<E: ConfiguredController> {
     arrivals: Arrivals,
     arrived_bytes: u64,
     number: u32,
-    /// It is over, and nobody has asked.
+    /// It is over, and that has not been asked for yet.
     news: bool,
     pub observer: Option<Box<dyn FlowObserver>>,
     jitter: Option<Box<SendJitter>>,

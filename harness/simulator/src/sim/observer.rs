@@ -55,9 +55,9 @@ pub struct LossSeen {
     pub together: u32,
 }
 
-/// Sees what a flow sends, hears and gives up. Called before the controller hears of it;
-/// the controller's side is for a [`Recorder`](windlass_adapter::Recorder). A flow nobody
-/// watches pays nothing.
+/// Observes packets sent, acknowledged and lost. Called before the controller gets the event;
+/// decisions are for a [`Recorder`](windlass_adapter::Recorder). A flow without an observer
+/// costs nothing more.
 pub trait FlowObserver {
     /// A data packet leaves. Probes of trains are not reported.
     fn sent(&mut self, now: Time, packet: &PacketSeen);

@@ -109,7 +109,7 @@ impl Receiver {
         Some(position)
     }
 
-    /// Whether an ACK at a position where `ranges` were open still told of `packet`.
+    /// Whether an ACK sent while `ranges` were open still covers `packet`.
     #[inline]
     pub fn tells(&self, packet: &Received, ranges: u32) -> bool {
         packet.range + self.policy.max_ranges > ranges

@@ -10,7 +10,7 @@ use windlass_network::ring::Ring;
 
 pub use windlass_adapter::rfc9002::PACKET_THRESHOLD;
 
-/// What became of a packet, as far as its sender knows.
+/// State of a packet, as its sender knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum State {
     #[default]
@@ -93,7 +93,7 @@ impl LossRun {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Recovery {
-    /// The packets by number; those at the front that nobody will ask for are forgotten.
+    /// The packets by number; those at the front that are no longer needed are dropped.
     pub sent: Ring<Sent>,
     /// No packet before it is in flight.
     oldest: u64,
@@ -136,7 +136,7 @@ impl Recovery {
         self.sent.next() - 1
     }
 
-    /// Takes note that packet `number` is acknowledged.
+    /// Packet `number` is acknowledged.
     #[inline]
     pub fn acked(&mut self, number: u64) -> Acknowledged<'_> {
         let next = self.sent.next();

@@ -1,5 +1,5 @@
 //! The sending end of a flow: its controller, what it remembers of packets, and the order
-//! in which the controller hears of things.
+//! in which the controller gets its events.
 
 use windlass_adapter::rfc9002::RttEstimator;
 use windlass_adapter::{AckedPackets, DeliveryRateState, Flow, LossEpisode, Silence, spread, windows_per_rtt};
@@ -261,8 +261,8 @@ impl<E: ConfiguredController> Sender<E> {
         }
         let chunk = self.data.peek();
         let bytes = chunk.map_or(1, |chunk| u64::from(chunk.bytes));
-        // With nothing in flight one packet may leave whatever the window: nobody would
-        // ever call again.
+        // With nothing in flight one packet may leave whatever the window: no event would
+        // come to send it later.
         let room = self.recovery.in_flight + bytes <= self.active.cwnd
             || self.recovery.in_flight == 0
             || self.tcp.as_ref().is_some_and(|tcp| tcp.lets(self.recovery.in_flight + bytes, bytes, self.active.cwnd));

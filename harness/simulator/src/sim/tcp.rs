@@ -129,7 +129,7 @@ pub(super) struct Tcp {
     backoff: u32,
     /// Since when the timer runs.
     pub since: u64,
-    /// Of packets that never arrived, what became of them.
+    /// Why packets never arrived, by number.
     pub causes: BTreeMap<u64, Cause>,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Page<'a> {
     pub scripts: &'a [&'a str],
     /// What it is built from.
     pub data: &'a [Data<'a>],
-    /// Whether it may ask the server it comes from; nobody else in any case.
+    /// Whether it may ask the server it comes from; no other is ever asked.
     pub asks: bool,
 }
 

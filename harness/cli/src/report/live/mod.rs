@@ -1,4 +1,4 @@
-//! The page of traces that are still being written: the sections of a report of traces, told
+//! The page of traces that are still being written: the sections of a report of traces, sent
 //! anew by the server they come from whenever a file has grown.
 
 use serde::Serialize;
@@ -9,12 +9,12 @@ use super::traces::{LINES, SECTION, STYLE};
 
 const SCRIPTS: [&str; 1] = [include_str!("js/live.js")];
 
-/// A connection as the page is told of it.
+/// A connection as the page gets it.
 #[derive(Clone, Debug, Serialize)]
 pub struct LiveTrace {
     /// Its place among the traces of the page, which it keeps.
     pub id: usize,
-    /// Rises whenever it is told anew.
+    /// Rises with every update.
     pub version: u64,
     /// What is said of it.
     pub about: About,
@@ -31,7 +31,7 @@ impl LiveTrace {
     }
 }
 
-/// The page titled `title`. It asks the server it comes from, and nobody else, for `state`.
+/// The page titled `title`. It asks the server it comes from, and no other, for `state`.
 #[must_use]
 pub fn page(title: &str) -> String {
     let scripts: Vec<&str> = LINES.into_iter().chain(SECTION).chain(SCRIPTS).collect();

@@ -143,7 +143,7 @@ fn curves(series: &TimeSeries) -> Vec<Curve> {
 mod tests {
     use super::*;
 
-    /// `spec: sharma §1.6`: the first reduction is told from the later ones.
+    /// `spec: sharma §1.6`: the first reduction is kept apart from the later ones.
     #[test]
     fn cuts_are_what_is_left_of_the_window() {
         let cwnd = vec![2.0, 100.0, 50.0, 51.0, 52.0, 41.6, 42.0, 42.0, 33.6, 33.6];

@@ -139,7 +139,7 @@ impl Plan {
         }
     }
 
-    /// Turns buffers told in bandwidth-delay products into packets.
+    /// Turns buffers given in bandwidth-delay products into packets.
     pub(super) fn default_buffers(&mut self, sections: &[&Section<'_>]) {
         let drafts = std::mem::take(&mut self.drafts);
         for (i, draft) in drafts.into_iter().enumerate() {

@@ -1,5 +1,5 @@
 //! What an ACK reports to a sender that recovers as QUIC does (`RFC 9002`), and the order in which the
-//! controller hears of it.
+//! controller gets it.
 
 use windlass_adapter::{AckedPackets, LossEpisode};
 use windlass_controllers::event::{
@@ -208,8 +208,8 @@ impl<E: ConfiguredController> Sender<E> {
         );
     }
 
-    /// The controller hears of lost packets, which are out of flight already, as are
-    /// `acked` bytes of which it hears next.
+    /// Reports lost packets to the controller. They are out of flight already, as are the
+    /// `acked` bytes reported next.
     pub(super) fn lost(&mut self, now: u64, lost: &LostBatch, acked: u64, context: &mut Context<'_>) {
         context.meter.packets_lost += u64::from(lost.packets);
         if let Some(delivery_rate) = &mut self.delivery_rate {
@@ -305,7 +305,7 @@ impl<E: ConfiguredController> Sender<E> {
     }
 }
 
-/// `a − b`, as far as it can be told.
+/// `a − b`, saturating.
 fn difference(a: u64, b: u64) -> i64 {
     i64::try_from(i128::from(a) - i128::from(b)).unwrap_or(if a > b { i64::MAX } else { i64::MIN })
 }

@@ -31,7 +31,7 @@ pub(super) fn show_loss(now: u64, number: u64, trigger: LossTrigger, together: u
 }
 
 impl<E: ConfiguredController> Sender<E> {
-    /// What became of packet `number`, which will never arrive.
+    /// The cause for which packet `number` never arrives.
     #[cold]
     pub fn gone(&mut self, number: u64, fate: Fate) {
         let Some(tcp) = self.tcp.as_mut().filter(|tcp| tcp.flavour != Flavour::Sack) else { return };

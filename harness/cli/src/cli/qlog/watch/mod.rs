@@ -64,7 +64,7 @@ struct Followed {
     bad_records: u64,
     /// Why it cannot be read, if it cannot.
     problem: Option<String>,
-    /// Whether it was read since its connections were told.
+    /// Whether it was read since its connections were printed.
     fresh: bool,
 }
 
@@ -235,7 +235,7 @@ fn lines(files: &BTreeMap<PathBuf, Followed>) -> Vec<String> {
     lines.iter().map(|line| escape::line(line).into_owned()).collect()
 }
 
-/// A connection in a line: what is not told is a dash.
+/// A connection in a line; what is unknown is a dash.
 fn line(name: &str, width: usize, series: &ConnectionSeries) -> String {
     use windlass_qlog_analysis::metrics::Measures;
     use windlass_qlog_analysis::series::Quantity;

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Requests answered at the same time; further ones are turned away.
 const AT_ONCE: usize = 16;
 
-/// What the page is told.
+/// What the page gets.
 #[derive(Debug, Default)]
 pub(super) struct State {
     /// Rises with every change.
