@@ -29,7 +29,7 @@ pub struct FlowOutcome {
     pub controller: String,
     /// Time the flow started, s.
     pub start_s: f64,
-    /// When it stopped or the run ended, s.
+    /// Time at which it stopped or the run ended, s.
     pub stop_s: f64,
     /// Application bytes delivered in order or not, each once, Mbit/s.
     pub goodput_mbps: f64,
@@ -91,7 +91,7 @@ pub struct FlowSeries {
     pub goodput_mbps: Vec<f64>,
 }
 
-/// What one queue did in a run.
+/// Result of one queue of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueueOutcome {
     /// Name, unique in the run.

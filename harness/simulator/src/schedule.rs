@@ -69,13 +69,13 @@ pub struct Schedule {
 /// A fault of a schedule.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fault {
-    /// When it begins, ms.
+    /// Time at which it begins, ms.
     pub at_ms: u64,
     /// What it is.
     pub kind: Kind,
 }
 
-/// Where a fault of the path strikes.
+/// Direction in which a fault of the path acts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
     /// Data.
@@ -86,7 +86,7 @@ pub enum Way {
     Both,
 }
 
-/// What goes wrong on the path.
+/// Fault of the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trouble {
     /// `blackout`.
@@ -119,10 +119,10 @@ pub enum Trouble {
     CeStorm,
 }
 
-/// What a fault is.
+/// Kind of a fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Of the path, for a while.
+    /// Fault of the path, for a while.
     Path {
         /// On which way.
         way: Way,

@@ -114,7 +114,7 @@ fn bounds(octave: usize, bucket: usize) -> (f64, f64) {
     ((PER_OCTAVE + bucket as u64) as f64 * width, width)
 }
 
-/// What is measured of one flow.
+/// Measures of one flow.
 // In this order, so that what a packet needs lies together.
 #[derive(Clone, Debug)]
 #[repr(C)]

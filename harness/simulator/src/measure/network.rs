@@ -21,7 +21,7 @@ struct TrafficMeter {
 }
 
 impl NetworkMeter {
-    /// Of a scenario at its beginning.
+    /// Meter of `scenario` before its first event.
     #[must_use]
     pub fn new(scenario: &Scenario) -> NetworkMeter {
         NetworkMeter {

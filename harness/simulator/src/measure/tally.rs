@@ -24,7 +24,7 @@ pub struct Tally {
     pub lost: u64,
     /// Packets the receiver saw with a CE mark.
     pub marked: u64,
-    /// What the bytes are identified by.
+    /// Hash of the bytes delivered.
     pub hash: Hash,
 }
 

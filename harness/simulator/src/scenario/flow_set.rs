@@ -14,7 +14,7 @@ pub struct FlowSet {
     /// The scenario's own flows, then those of each set of dynamic flows. What waits for others has a
     /// start at the end of time.
     pub flows: Vec<FlowSpec>,
-    /// When each flow starts.
+    /// Start times of the flows.
     pub start_schedule: StartSchedule,
 }
 

@@ -149,13 +149,13 @@ impl FlowSpec {
 /// A fault of the ends of a flow, which real stacks have in virtual time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EndFault {
-    /// When it happens.
+    /// Time from the start of the run.
     pub at: Time,
     /// What happens.
     pub kind: EndFaultKind,
 }
 
-/// What happens to an end of a flow.
+/// Kind of a fault of the ends.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum EndFaultKind {
     /// The sender's address changes, as behind a NAT that binds it anew: what the receiver sends to the address it

@@ -154,7 +154,7 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
     })
 }
 
-/// What a scenario is put together in.
+/// Parts of a scenario while it is read.
 #[derive(Default)]
 struct Plan {
     wire_bytes: u32,

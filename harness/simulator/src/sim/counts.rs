@@ -66,13 +66,13 @@ impl Arrivals {
 pub struct LossClassification {
     /// Losses classified as random.
     pub random: u64,
-    /// Of these, those that were.
+    /// Losses classified as random that were random.
     pub truly_random: u64,
     /// Losses classified as congestion.
     pub congestion: u64,
-    /// Of these, those that were.
+    /// Losses classified as congestion that were congestion.
     pub truly_congestion: u64,
-    /// Taken for lost, but under way.
+    /// Losses of packets that were still under way.
     pub spurious: u64,
 }
 
@@ -93,7 +93,7 @@ impl LossClassification {
     }
 }
 
-/// What a flow has done so far.
+/// Counts of a flow from its start.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct FlowCounts {
     /// Whether it has begun and is not over.
@@ -106,12 +106,12 @@ pub struct FlowCounts {
     pub lost: u64,
     /// Application bytes at the receiver, each once.
     pub goodput_bytes: u64,
-    /// What arrived at the receiver.
+    /// Packets and bytes that arrived at the receiver.
     pub arrivals: Arrivals,
     /// Packets sent that a queue dropped or a link lost; `None` of a flow that repairs losses as QUIC does or by a
     /// scoreboard, for which the network reports none.
     pub dropped: Option<u64>,
-    /// What its losses were taken for.
+    /// How the controller classified its losses, beside their causes.
     pub loss_classification: LossClassification,
 }
 

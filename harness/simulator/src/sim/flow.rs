@@ -64,7 +64,7 @@ pub(super) struct FlowRun<E: ConfiguredController> {
     ci_path: bool,
     /// Data packets and probes that the network reported dropped or lost.
     dropped: u64,
-    /// Of a flow that is over.
+    /// Kept from the sender of a flow that is over.
     loss_classification: LossClassification,
     /// How often the receiver sent its requests.
     asked: u32,
@@ -352,7 +352,7 @@ impl<E: ConfiguredController> FlowRun<E> {
         }
     }
 
-    /// What it has done so far.
+    /// Its counts from its start.
     pub fn counts(&self) -> FlowCounts {
         FlowCounts {
             is_active: self.sender.is_some(),

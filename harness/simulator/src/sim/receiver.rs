@@ -24,7 +24,7 @@ pub(super) struct Received {
     pub answered: u16,
 }
 
-/// What to do about a packet.
+/// Whether, and when, a packet is acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reply {
     /// An ACK is due at once.

@@ -103,7 +103,7 @@ pub(super) struct Tcp {
     pub flavour: Flavour,
     /// Vegas' own timeout; the others have none.
     pub fine: Option<Fine>,
-    /// What the receiver has.
+    /// Scoreboard: what the receiver has acknowledged.
     pub board: Scoreboard,
     /// In recovery until everything before this chunk is acknowledged (`recover` of RFC 2582,
     /// RecoveryPoint of RFC 6675); Reno and Vegas have none.
@@ -119,7 +119,7 @@ pub(super) struct Tcp {
     /// The first chunk not sent when the coarse timer expired; no fast retransmission
     /// before that is acknowledged.
     pub recover: Option<u64>,
-    /// When a loss last shrank the window.
+    /// Time at which a loss last reduced the window, ns.
     pub last_cut: Option<u64>,
     /// Retransmissions that leave whatever the window.
     pub urgent: u32,

@@ -37,7 +37,7 @@ pub(super) struct Trains {
 struct Carrier {
     plan: TrainPlan,
     next: u32,
-    /// When its next packet may leave.
+    /// Time from which its next packet may leave, ns.
     due: u64,
 }
 

@@ -12,7 +12,7 @@ use crate::sim::recovery::{Sent, State};
 use crate::sim::tcp::{Cause, DUPLICATES, Flavour, Tcp};
 use windlass_network::{Codepoint, Fate, Packet};
 
-/// What a controller took a loss for.
+/// Losses the controller has classified as random so far; `None` if it does not classify.
 fn random_losses<E: ConfiguredController>(sender: &Sender<E>) -> Option<f64> {
     let mut found = None;
     sender.host.inspect(&mut |name, value| {
