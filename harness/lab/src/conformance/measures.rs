@@ -68,7 +68,7 @@ impl Mean {
     }
 }
 
-/// What one mean is more than another.
+/// Difference of two means.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gap {
     /// The difference, percent or points.

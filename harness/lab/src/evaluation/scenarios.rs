@@ -13,7 +13,7 @@ use windlass_simulator::scenario::{Builtin, Scenario, ScenarioError};
 pub struct Source {
     /// Name of the scenario, unless its text gives another one.
     pub name: String,
-    /// What messages call the file.
+    /// Name of the file in messages.
     pub file: String,
     /// The file, word for word.
     pub text: String,

@@ -34,7 +34,7 @@ impl std::fmt::Debug for Failure {
     }
 }
 
-/// What a run yields.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Reading<T> {
     /// What was read off.

@@ -11,7 +11,7 @@ use super::{StoreError, followed, refuse_inputs, unwritable};
 ///
 /// What is no regular file (a device, a FIFO) is written into as it is.
 pub struct OutputFile {
-    /// As the user gave it.
+    /// Path as the user gave it, for messages.
     path: PathBuf,
     target: PathBuf,
     /// `None` where it is written into directly.

@@ -27,7 +27,7 @@ pub struct Owned<'a> {
 
 /// A directory being filled. Dropped before [`Folder::finish`], what was there before is there still.
 pub struct Folder {
-    /// As the user gave it.
+    /// Path as the user gave it, for messages.
     path: PathBuf,
     target: PathBuf,
     staging: Option<Staging>,

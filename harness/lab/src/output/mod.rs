@@ -31,9 +31,9 @@ pub enum StoreError {
     Kind {
         /// Path as it was given.
         path: PathBuf,
-        /// What it is.
+        /// Kind of file found.
         found: &'static str,
-        /// What it has to be.
+        /// Kind of file expected.
         expected: &'static str,
     },
     /// It is read by the same command.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What every hidden name begins with.
+/// Prefix of hidden names.
 pub(super) const PREFIX: &str = ".windlass-";
 
 /// Characters of the number at the end of a hidden name.

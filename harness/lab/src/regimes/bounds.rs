@@ -4,7 +4,7 @@ use super::measure::Measured;
 use super::plan::{INITIAL_WINDOW, REFERENCE};
 use super::regime::{Path, Regime};
 
-/// What is bounded.
+/// Measure that is bounded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -63,11 +63,11 @@ impl Kind {
 /// A number that a run has to keep.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bound {
-    /// What is bounded.
+    /// Measure that is bounded.
     pub kind: Kind,
     /// The least or the most that is allowed, as [`Kind::is_least`] says.
     pub limit: f64,
-    /// Where it comes from.
+    /// Theory or document it comes from.
     pub source: &'static str,
 }
 

@@ -40,7 +40,7 @@ impl Verdict {
 /// A bound that does not hold.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Broken {
-    /// What is bounded.
+    /// Measure that is bounded.
     pub kind: Kind,
     /// What was read off; `None` of a run that did not end.
     pub value: Option<f64>,
@@ -59,7 +59,7 @@ pub struct Judged {
     pub verdict: Verdict,
     /// Why it was not run or did not end; empty otherwise.
     pub reason: String,
-    /// What it is held against.
+    /// Bounds of the regime.
     #[serde(skip)]
     pub bounds: Vec<Bound>,
     /// The bounds that do not hold.

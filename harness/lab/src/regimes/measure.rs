@@ -45,7 +45,7 @@ pub enum Measured {
     },
     /// It did not end: what a stack does that sends without end.
     Endless {
-        /// When it was ended.
+        /// Reason for which the run was ended.
         endless: String,
     },
     /// The stack cannot run it, or failed.

@@ -48,7 +48,7 @@ const PACKETS: [u32; 3] = [1200, 1500 - HEADERS, 9000 - HEADERS];
 /// IPv4 and UDP, bytes.
 const HEADERS: u32 = 28;
 
-/// What a path does besides queueing.
+/// Behaviour of a path besides queueing.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Path {
     /// Nothing.
@@ -145,13 +145,13 @@ impl Regime {
         FLOWS[usize::from(self.0[3])].1
     }
 
-    /// When the last flow starts, s.
+    /// Start of the last flow, s.
     #[must_use]
     pub fn last_start(&self) -> f64 {
         f64::from(self.flows() - 1) * self.stagger()
     }
 
-    /// What the path does besides queueing.
+    /// Behaviour of the path besides queueing.
     #[must_use]
     pub fn path(&self) -> Path {
         PATHS[usize::from(self.0[4])]

@@ -18,7 +18,7 @@ pub struct Row {
     pub judged: Vec<((Case, Option<Measured>), Judged)>,
 }
 
-/// What a command yields.
+/// Results of `windlass regimes`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
     /// By stack and controller.

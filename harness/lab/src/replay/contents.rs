@@ -53,7 +53,7 @@ pub struct TraceContents {
     pub first: Option<i64>,
     /// Ack-eliciting packets sent.
     pub sent: u64,
-    /// Of those, with a number.
+    /// Those with a packet number.
     pub numbered: u64,
     /// Bytes of the packets sent.
     pub bytes: u64,

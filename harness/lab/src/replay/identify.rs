@@ -72,7 +72,7 @@ pub struct Guess {
 }
 
 impl Guess {
-    /// Of its controllers the plainest.
+    /// Plainest of its controllers.
     #[must_use]
     pub fn plainest(&self) -> &str {
         let plainest = self.controllers.iter().min_by_key(|name| plainness(name));
@@ -189,7 +189,7 @@ struct Trial {
     logged: StackMetrics,
     rate_model: RateModel,
     step_model: StepModel,
-    /// When the latest frame came, ns.
+    /// Arrival of the latest ACK frame, ns.
     latest: Option<u64>,
     /// When the latest epoch began, ns, and the window the stack had then.
     epoch: Option<(u64, u64)>,

@@ -20,7 +20,7 @@ pub struct Store {
     failed: bool,
 }
 
-/// Where results are.
+/// Results that were saved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Saved {
     /// Path of the report.

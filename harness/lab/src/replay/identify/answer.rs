@@ -60,7 +60,7 @@ pub struct Answer {
     pub end: End,
     /// The answer.
     pub classification: Classification,
-    /// What the trace itself tells.
+    /// Controller that the trace itself names.
     pub declared: Option<Declared>,
     /// By the congestion window; else why not.
     pub by_window: Result<Identified, Missing>,

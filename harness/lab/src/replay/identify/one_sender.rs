@@ -10,7 +10,7 @@ use super::{Answer, Classification, Guess, Identified, named, score};
 pub struct OneSender {
     /// The answer.
     pub classification: Classification,
-    /// What a trace itself tells.
+    /// Controller that a trace itself names.
     pub declared: Option<Declared>,
     /// By the congestion windows of those that log them; `None` if none does.
     pub by_window: Option<Windows>,
@@ -81,9 +81,9 @@ impl Windows {
 pub struct TwoControllers {
     /// Which of the traces tell them, from 0.
     pub traces: [usize; 2],
-    /// As the first logged it.
+    /// Name in the first trace.
     pub one: String,
-    /// As the second logged it.
+    /// Name in the second trace.
     pub other: String,
 }
 

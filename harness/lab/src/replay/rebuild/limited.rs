@@ -11,7 +11,7 @@ pub(super) struct Limited {
     window: Option<u64>,
     /// Most bytes in flight in the previous round trip and in this one.
     peaks: (Option<u64>, u64),
-    /// When this one ends, ns.
+    /// End of the round trip under way, ns.
     round_ends: u64,
 }
 
