@@ -22,7 +22,7 @@ pub struct Cell {
     pub bottleneck: &'static str,
     /// Time between two observations, ms.
     pub step_ms: f64,
-    /// What is read off its runs.
+    /// Measure of its runs.
     pub measure: Measure,
 }
 
@@ -59,7 +59,7 @@ fn most_packets(scenario: &Scenario, bottleneck: &str) -> Option<f64> {
     link.rate.is_finite().then(|| link.rate * scenario.duration.secs() / bits)
 }
 
-/// What is read off a run.
+/// Function that measures a run.
 pub type Read = dyn Fn(&TimeSeries) -> Measured + Send + Sync;
 
 /// How quantities and curves are read off a run.
@@ -94,7 +94,7 @@ impl fmt::Debug for Measure {
     }
 }
 
-/// What was read off a run.
+/// Measures of a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
     /// Numbers. Those that the run does not show are left out.

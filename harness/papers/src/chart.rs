@@ -92,7 +92,7 @@ fn across(cells: &[CellResult], x: &str, quantity: &str, by: &str) -> Vec<ChartL
     lines
 }
 
-/// What a picture can show of a number.
+/// `value` to six digits, as much as a picture shows.
 fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

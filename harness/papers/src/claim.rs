@@ -23,7 +23,7 @@ pub struct Claim {
     pub criterion: fn(&ExperimentResult, &mut Criterion) -> Option<()>,
     /// The runs that it is tried on with and without the mutant.
     pub trial: Trial,
-    /// What breaks it.
+    /// Change of the scenario under which it must fail.
     pub mutant: Mutant,
     /// Why our runs do not show it, for one that fails or that they leave open.
     pub why: Option<&'static str>,
@@ -82,7 +82,7 @@ impl Trial {
 /// A controller or a network that is changed in one respect: wrong in it, or without what makes a claim fail.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutant {
-    /// What is changed, in words.
+    /// The change, in words.
     pub what: &'static str,
     /// Texts of the scenarios and what stands in their place.
     pub replace: &'static [(&'static str, &'static str)],

@@ -43,7 +43,7 @@ pub struct TrialRuns {
     pub with: TrialResult,
 }
 
-/// What the runs of a trial yield.
+/// Result of the runs of a trial.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrialResult {

@@ -100,7 +100,7 @@ pub struct Chart {
     pub title: String,
     /// What the horizontal axis is in: `time, s`, or the varied setting; empty for bars.
     pub x: String,
-    /// What the values are in.
+    /// Quantity and unit of the values.
     pub y: String,
     /// Its lines, in the order of the cells.
     pub lines: Vec<ChartLine>,
@@ -141,7 +141,7 @@ pub struct ExperimentResult {
     pub document: String,
     /// The experiment's id in the specification.
     pub id: String,
-    /// What the experiment is, one line.
+    /// Title of the experiment, one line.
     pub title: String,
     /// The section of the specification, and the document's figures and tables.
     pub spec: String,

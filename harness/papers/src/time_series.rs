@@ -38,7 +38,7 @@ pub struct FlowTimeSeries {
     pub name: String,
     /// Its window, packets; 0 while it is not active.
     pub cwnd: Vec<f64>,
-    /// What arrived at its receiver.
+    /// Packets and bytes that arrived at its receiver.
     pub arrivals: Vec<Arrivals>,
     /// Application bytes there, each once.
     pub goodput: Vec<u64>,

@@ -30,7 +30,7 @@ pub(super) struct Bed {
     pub access_delay: f64,
     /// Application bytes of a packet.
     pub payload: u32,
-    /// What the wire adds, bytes.
+    /// Bytes of headers a packet.
     pub headers: u32,
     /// Whether the receiver delays ACKs.
     pub delayed: bool,

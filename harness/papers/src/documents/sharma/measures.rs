@@ -5,7 +5,7 @@ use crate::{Curve, Measure, Measured, Quantity, TimeSeries};
 
 /// About how many points a stored curve has.
 const POINTS: usize = 1000;
-/// What counts as nine tenths.
+/// Share that counts as nearly all.
 const MOST: f64 = 0.9;
 /// A window has peaked when it has lost this share of its largest value.
 const FALL: f64 = 0.05;
