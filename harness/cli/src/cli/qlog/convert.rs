@@ -129,7 +129,7 @@ impl Convert {
         Ok(folder.finish()?)
     }
 
-    /// What the file of a trace is called.
+    /// Name of the file of a trace.
     fn name(&self, source: &Path, index: Option<usize>) -> String {
         let last = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut stem = last.as_str();

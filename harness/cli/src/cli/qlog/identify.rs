@@ -235,7 +235,7 @@ impl Identify {
     }
 }
 
-/// What an object begins with.
+/// First fields of an object.
 fn head(classification: &Classification, declared: Option<&Declared>) -> Value {
     let named = classification.named();
     serde_json::json!({

@@ -38,7 +38,7 @@ struct Content {
     events: BTreeMap<String, u64>,
 }
 
-/// What is in a file.
+/// Contents of a file.
 #[derive(Default, Serialize)]
 struct Contents {
     framing: &'static str,

@@ -106,7 +106,7 @@ impl Report {
     }
 }
 
-/// What a figure is called.
+/// Title of a figure.
 fn caption(file: &str, series: &ConnectionSeries) -> String {
     let short = short(&[file]).concat();
     match &series.measured.measures.controller {

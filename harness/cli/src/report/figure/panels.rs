@@ -8,7 +8,7 @@ use windlass_lab::plot::{COLOURS, INK};
 
 /// A panel: what its axis is in, and lines.
 pub(super) struct Panel {
-    /// What it shows, with unit.
+    /// Quantity shown, with unit.
     pub title: &'static str,
     /// Whether its axis begins at 0, whatever the values.
     pub zero: bool,

@@ -36,7 +36,7 @@ pub(super) struct Page<'a> {
     pub style: &'a str,
     /// The page's own scripts, after the frame's; the last one starts it.
     pub scripts: &'a [&'a str],
-    /// What it is built from.
+    /// Data written into the page.
     pub data: &'a [Data<'a>],
     /// Whether it may ask the server it comes from; no other is ever asked.
     pub asks: bool,

@@ -16,7 +16,7 @@ pub struct LiveTrace {
     pub id: usize,
     /// Rises with every update.
     pub version: u64,
-    /// What is said of it.
+    /// Description of the connection.
     pub about: About,
     /// Its points, packed.
     pub lines: String,

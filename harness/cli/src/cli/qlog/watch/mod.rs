@@ -58,7 +58,7 @@ struct Followed {
     missing: u32,
     /// Length and time of change when it was last read.
     seen: Option<(u64, Option<std::time::SystemTime>)>,
-    /// When it may be read again.
+    /// Time from which it may be read again.
     next: Option<Instant>,
     connections: Vec<ConnectionSeries>,
     bad_records: u64,

@@ -113,11 +113,11 @@ fn answer(mut stream: TcpStream, address: SocketAddr, page: &str, state: &Mutex<
     stream.write_all(body.as_bytes())
 }
 
-/// What a request asks for.
+/// Resource a request asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wanted {
     Page,
-    /// What is new after this version.
+    /// Changes after this version.
     State(u64),
 }
 
