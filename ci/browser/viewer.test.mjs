@@ -151,7 +151,7 @@ function findable(name, count) {
   for (let i = 0; i < count; i += 1) {
     events.push([i, "quic:packet_sent", { ...packet(i, [{ frame_type: "stream", stream_id: 4 * (i % 4 === 0), offset: 600 * i, raw: { length: 600 } }]), raw: { length: 1000 + i % 300 } }]);
     if (i % 100 === 99) events.push([i + 60, "quic:packet_lost", { header: { packet_type: "1RTT", packet_number: i }, trigger: "time_threshold" }]);
-    else events.push([i + 40, "quic:packet_received", packet(i, [{ frame_type: "ack", acked_ranges: [[i]] }])]);
+    else events.push([i + 40, "quic:packet_received", { ...packet(i, [{ frame_type: "ack", acked_ranges: [[i]] }]), raw: { length: 40 } }]);
     events.push([i + 40, "quic:recovery_metrics_updated", { congestion_window: 20_000 + 10 * i, smoothed_rtt: 40 }]);
   }
   return written(name, "server", events.sort(([one], [other]) => one - other));
@@ -280,6 +280,30 @@ test("the sequence of packets has a line for each, a band where they are too clo
   assert.equal(far.losses, 30);
   assert.ok(far.groups < 800, `${far.groups} groups`);
   assert.equal((await lines("loss")).match(/l6 6m0 -6l-6 6/g).length, 30);
+}));
+
+test("packetization shows the bytes of packets from the times shown, and leads to them", () => viewer({}, async (page) => {
+  await open(page, [findable("bytes.sqlog", 3000)]);
+  const plot = figure(page, "#trace-1-0");
+  await page.locator("#trace-1-0 .packetization summary").click();
+  const readout = page.locator("#trace-1-0 .packetization .readout");
+  const says = (text) => page.waitForFunction((start) => document.querySelector("#trace-1-0 .packetization .readout").textContent.startsWith(start), text);
+  // Packets of 1000 to 1015 bytes; each is a datagram, a packet, headers, a frame and a stream's data.
+  await says("16 packets sent from 0.000000 s on, 16,120 bytes");
+  assert.equal(await page.locator("#trace-1-0 .packetization .part").count(), 16 * 5);
+  await plot.evaluate(({ figure: shown }) => shown.show(1, 1.2));
+  await says("16 packets sent from 1.000000 s on");
+  await page.locator("#trace-1-0 .packetization .part[data-part='6']").click();
+  await page.waitForFunction(() => /^Packet 1001: sent/.test(document.querySelector("#trace-1-0 .chosen").textContent));
+  assert.ok(await page.locator("#trace-1-0 .chosen-part").count() >= 4, "the whole packet is marked");
+  await page.getByRole("button", { name: "Packets after" }).click();
+  await says("16 packets sent from 1.016000 s on");
+  await page.locator("#trace-1-0 .packetization select").first().selectOption("0");
+  await says("16 packets received from 1.0");
+  await page.locator("#trace-1-0 .packetization select").nth(1).selectOption("64");
+  await says("64 packets received from 1.0");
+  assert.match(await readout.textContent(), /bytes\.$/);
+  await shot(page, "viewer-packetization");
 }));
 
 test("a figure is saved as SVG, as PNG and as CSV of what is drawn, named after its trace", () => viewer({}, async (page) => {

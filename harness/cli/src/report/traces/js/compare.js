@@ -63,7 +63,7 @@ function differenceOf(pair, decoded, offsets) {
     if (!data?.length) return [];
     return [{ ...panel, title: `Difference of ${title}`, height: 110, zero: "auto", lines: [{ key: `difference ${quantity}`, name: `${pair[1].name} less ${pair[0].name}`, quantity, colour: "line-4", width: 1.6, digits: panel.digits, kind: "steps", data, scale: QUANTITIES[quantity].scale, end }] }];
   });
-  return { ...over, file: `${pair[0].name}-and-${pair[1].name}`, whole: [-Math.max(...offsets), over.whole[1]], panels: [...over.panels, ...panels] };
+  return { ...over, file: `${pair[0].name}-and-${pair[1].name}`, whole: [-Math.max(...offsets), over.whole[1]], panels: [...over.panels.map((panel) => ({ ...panel, names: true })), ...panels] };
 }
 
 /** What each measure of two traces is, the one that changed most first. */
@@ -72,7 +72,7 @@ function changesTable([one, other]) {
     const [before, after] = [measure(one, name), measure(other, name)];
     return before === null || after === null ? [] : [{ metric, before, after, change: after - before, share: before === after ? 0 : before === 0 ? Infinity : 100 * (after - before) / Math.abs(before) }];
   });
-  const signed = (value, digits) => `${value > 0 ? "+" : ""}${value.toFixed(digits)}`;
+  const signed = (value, digits) => { const text = Math.abs(value).toFixed(digits); return Number(text) === 0 ? text : `${value > 0 ? "+" : "-"}${text}`; };
   const number = (label, value, text) => ({ label, value, text, numeric: true, better: "high" });
   const columns = [
     wordColumn("Measure", ({ metric: { label, unit } }) => (unit ? `${label}, ${unit}` : label), { header: true }),
