@@ -1,0 +1,62 @@
+// What tests of the page that reads traces share: opening it and files, traces, and what it offers to save.
+//
+// VIEWER is the page, WINDLASS the command line whose numbers it must show, TRACES directories of
+// traces, separated by colons; SHOTS, if set, a directory for screenshots.
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { after } from "node:test";
+import { inBrowser } from "./page.mjs";
+
+const { VIEWER, WINDLASS, TRACES } = process.env;
+const READY = "html[data-ready]";
+export const viewer = (options, body) => inBrowser({ file: VIEWER, ready: READY, ...options }, body);
+export const traces = TRACES.split(":").flatMap((directory) => readdirSync(directory).filter((name) => !name.endsWith(".md")).sort().map((name) => join(directory, name)))
+  // As the page orders them.
+  .sort((one, other) => new Intl.Collator("en", { numeric: true }).compare(basename(one), basename(other)));
+export const own = (name) => traces.find((path) => basename(path) === name);
+export const work = mkdtempSync(join(tmpdir(), "windlass-viewer-"));
+after(() => rmSync(work, { recursive: true }));
+
+export const windlass = (cwd, ...args) => spawnSync(WINDLASS, args, { cwd, encoding: "utf8", maxBuffer: 1 << 30 });
+
+/** Opens files and waits until all are read. */
+export async function open(page, files) {
+  await page.setInputFiles("#choose", files);
+  await page.waitForFunction((count) => document.querySelectorAll("#files li").length === count && !document.querySelector("#files progress"), files.length, { timeout: 300_000 });
+}
+
+/** The text of the file that pressing a button offers. */
+export const saved = async (page, button) => (await offered(page.getByRole("button", { name: button }))).bytes.toString("utf8");
+
+/** The file that pressing a button offers: its name and bytes. */
+export async function offered(button) {
+  const [download] = await Promise.all([button.page().waitForEvent("download"), button.click()]);
+  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+}
+
+export const figure = (page, section) => page.locator(`${section} .plot`);
+
+/** A trace of `events`, each `[ms, name, data]`. */
+export function written(name, vantage, events) {
+  const header = { file_schema: "urn:ietf:params:qlog:file:sequential", serialization_format: "application/qlog+json-seq", trace: { vantage_point: { type: vantage } } };
+  const path = join(work, name);
+  writeFileSync(path, [header, ...events.map(([time, event, data]) => ({ time, name: event, data }))].map((record) => `\x1e${JSON.stringify(record)}\n`).join(""));
+  return path;
+}
+
+export const packet = (number, frames = []) => ({ header: { packet_type: "1RTT", packet_number: number }, raw: { length: 1200 }, frames });
+
+/** A trace of `count` packets sent, one a ms and each acknowledged 40 ms later but for every 100th, which is lost 60 ms later; packet 1500 carries stream 4 as every fourth does. */
+export function findable(name, count) {
+  const events = [];
+  for (let i = 0; i < count; i += 1) {
+    events.push([i, "quic:packet_sent", { ...packet(i, [{ frame_type: "stream", stream_id: 4 * (i % 4 === 0), offset: 600 * i, raw: { length: 600 } }]), raw: { length: 1000 + i % 300 } }]);
+    if (i % 100 === 99) events.push([i + 60, "quic:packet_lost", { header: { packet_type: "1RTT", packet_number: i }, trigger: "time_threshold" }]);
+    else events.push([i + 40, "quic:packet_received", { ...packet(i, [{ frame_type: "ack", acked_ranges: [[i]] }]), raw: { length: 40 } }]);
+    events.push([i + 40, "quic:recovery_metrics_updated", { congestion_window: 20_000 + 10 * i, smoothed_rtt: 40 }]);
+  }
+  return written(name, "server", events.sort(([one], [other]) => one - other));
+}
