@@ -25,7 +25,7 @@ function playgroundSpec({ duration, flows, queues }) {
   const of = (list, key, unit) => list.map((one, i) => ({ key: `${i}`, name: one.name, kind: "straight", data: lineFrom(one, key), end: duration, unit, ...style(i) }));
   const several = queues.length > 1;
   return {
-    whole: [0, duration], pending: null, tints: null,
+    file: "playground-over-time", whole: [0, duration], pending: null, tints: null,
     panels: [
       { title: "Goodput, Mbit/s", unit: "Mbit/s", digits: 2, zero: true, lines: of(flows, "goodput_mbps") },
       { title: "Congestion window, packets", unit: "", digits: 1, zero: true, names: false, lines: of(flows, "cwnd_packets") },

@@ -57,7 +57,7 @@ function scenarioSpec(scene) {
       ...line, key: `${of} ${line.name}`, kind: "straight", digits: panel.digits, data: lineOfColumn(series, column),
     })),
   }));
-  return { whole: [0, scene.duration_s], panels };
+  return { file: `${scene.name}-over-time`, whole: [0, scene.duration_s], panels };
 }
 
 /** The map of all controllers: mean delay against mean utilisation. */

@@ -57,7 +57,7 @@ function timeFigure(chart, caption) {
     colour: lineColour(i), dash: Object.keys(DASHES)[Math.floor(i / SLOTS) % 4], width: 1.5, digits: 2 }));
   const end = Math.max(...chart.lines.flatMap(({ x }) => x.slice(-1)));
   const holder = figureHolder(`Chart of ${chart.title}`, caption);
-  const figure = new Figure(holder, { whole: [0, end], panels: [{ title: chart.y, unit: "", height: 240, zero: "auto", lines }] });
+  const figure = new Figure(holder, { file: chart.title, whole: [0, end], panels: [{ title: chart.y, unit: "", height: 240, zero: "auto", lines }] });
   return [el("div", { class: "tools" }, figure.controls()), holder];
 }
 
