@@ -6,6 +6,8 @@ import { test } from "node:test";
 
 const { packetizationRows, partWords } = createRequire(import.meta.url)("../../harness/cli/src/report/traces/js/packetization.js");
 
+const { packetStatistics } = createRequire(import.meta.url)("../../harness/cli/src/report/traces/js/statistics.js");
+
 const TYPES = ["initial", "handshake", "0RTT", "1RTT", "retry", "unknown"];
 const FRAMES = ["padding", "ping", "ack", "crypto", "stream"];
 
@@ -56,4 +58,18 @@ test("padding, losses and ends of streams are told", () => {
     "datagram of one packet", "packet 3, 1RTT, 1200 bytes, lost", "packet 3: 100 bytes of headers and ACK", "stream 4: 0 to 700", "stream 8: 500 to 900, FIN",
     "datagram of one packet", "packet 4, 1RTT, 300 bytes", "stream 4: 700 to 1000",
   ]);
+});
+
+test("frames, types, bytes and sizes are counted of each way, within the times", () => {
+  const { frames, types, bytes, sizes } = packetStatistics(PACKETS, 0, 5);
+  assert.deepEqual(frames, [["padding", 1, 0], ["ack", 1, 1], ["crypto", 2, 0], ["stream", 2, 0]]);
+  assert.deepEqual(types, [["initial", 1, 0], ["handshake", 1, 0], ["1RTT", 2, 1]]);
+  assert.deepEqual(bytes, [["initial", 200, 0], ["handshake", 900, 0], ["1RTT", 1200, 50]]);
+  // From 50 to 1200 bytes; a packet of unknown size is in no row.
+  assert.ok(sizes.length <= 12 && sizes[0][0] <= 50 && sizes.at(-1)[1] >= 1200, JSON.stringify(sizes));
+  assert.equal(sizes.reduce((sum, [, , sent, received]) => sum + sent + received, 0), 4);
+  assert.deepEqual(sizes.find(([low, high]) => low <= 900 && 900 <= high).slice(2), [1, 0]);
+  assert.deepEqual(packetStatistics(PACKETS, 2, 3).types, [["1RTT", 0, 1]]);
+  assert.deepEqual(packetStatistics(PACKETS, 4, 5).sizes, [], "nothing known of sizes");
+  assert.deepEqual(packetStatistics(PACKETS, 0, 1).sizes, [[200, 200, 1, 0]]);
 });

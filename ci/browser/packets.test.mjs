@@ -157,6 +157,23 @@ test("packetization shows the bytes of packets from the times shown, and leads t
   await shot(page, "viewer-packetization");
 }));
 
+test("frames and sizes are counted in the times shown, and asked for", () => viewer({}, async (page) => {
+  await open(page, [findable("counted.sqlog", 3000)]);
+  await page.locator("#trace-1-0 .statistics summary").click();
+  const rows = async () => Object.fromEntries(await page.locator("#trace-1-0 .statistics tbody tr").evaluateAll((all) => all.map((row) => [row.children[0].textContent, [...row.children].slice(1).map((cell) => cell.textContent)])));
+  await page.waitForFunction(() => document.querySelector("#trace-1-0 .statistics tbody tr"));
+  const whole = await rows();
+  assert.deepEqual([whole.stream, whole.ack], [["3,000", "0"], ["0", "2,970"]]);
+  assert.equal(Object.entries(whole).filter(([name]) => / to /.test(name)).reduce((sum, [, counts]) => sum + counts.reduce((all, count) => all + Number(count.replace(",", "")), 0), 0), 5970);
+  await figure(page, "#trace-1-0").evaluate(({ figure: shown }) => shown.show(1.0005, 1.1005));
+  await page.waitForFunction(() => /^100\b/.test(document.querySelector("#trace-1-0 .statistics tbody td")?.textContent) || [...document.querySelectorAll("#trace-1-0 .statistics tbody td")].some(({ textContent }) => textContent === "100"));
+  assert.deepEqual((await rows()).stream, ["100", "0"]);
+  await page.locator("#trace-1-0 .statistics button", { hasText: /^ack$/ }).click();
+  await page.waitForFunction(() => document.querySelector("#trace-1-0 .outcome").textContent === "2,970 of 5,970 packets match");
+  assert.equal(await page.locator("#trace-1-0 .packets input").inputValue(), "frame=ack");
+  await shot(page, "viewer-statistics");
+}));
+
 test("a figure is saved as SVG, as PNG and as CSV of what is drawn, named after its trace", () => viewer({}, async (page) => {
   await open(page, [findable("save d.sqlog", 3000)]);
   const plot = figure(page, "#trace-1-0");

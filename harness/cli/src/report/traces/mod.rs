@@ -14,12 +14,13 @@ pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const LINES: [&str; 3] =
     [include_str!("js/decode.js"), include_str!("js/quantities.js"), include_str!("js/panels.js")];
 /// The scripts of a trace's section.
-pub(super) const SECTION: [&str; 8] = [
+pub(super) const SECTION: [&str; 9] = [
     include_str!("js/query.js"),
     include_str!("js/packets.js"),
     include_str!("js/find.js"),
     include_str!("js/sequence.js"),
     include_str!("js/packetization.js"),
+    include_str!("js/statistics.js"),
     include_str!("js/requests.js"),
     include_str!("js/address.js"),
     include_str!("js/section.js"),
