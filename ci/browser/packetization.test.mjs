@@ -7,6 +7,7 @@ import { test } from "node:test";
 const { packetizationRows, partWords } = createRequire(import.meta.url)("../../harness/cli/src/report/traces/js/packetization.js");
 
 const { packetStatistics } = createRequire(import.meta.url)("../../harness/cli/src/report/traces/js/statistics.js");
+const { commonClock, timesThere } = createRequire(import.meta.url)("../../harness/cli/src/report/traces/js/ends.js");
 
 const TYPES = ["initial", "handshake", "0RTT", "1RTT", "retry", "unknown"];
 const FRAMES = ["padding", "ping", "ack", "crypto", "stream"];
@@ -72,4 +73,25 @@ test("frames, types, bytes and sizes are counted of each way, within the times",
   assert.deepEqual(packetStatistics(PACKETS, 2, 3).types, [["1RTT", 0, 1]]);
   assert.deepEqual(packetStatistics(PACKETS, 4, 5).sizes, [], "nothing known of sizes");
   assert.deepEqual(packetStatistics(PACKETS, 0, 1).sizes, [[200, 200, 1, 0]]);
+});
+
+/** Packets of `[time, sent, type, number, lost after ns]`. */
+const numbered = (rows) => ({
+  ...columns(rows.map(([time, sent, type]) => [time, sent, type, 100, []])), number: Float64Array.from(rows, ([, , , number]) => number + 1), lost: Float64Array.from(rows, ([, , , , lost]) => (lost ? lost + 1 : 0)), leftOut: 0,
+});
+
+test("both ends of a connection are on one clock by their handshake, whose round trip bounds the doubt", () => {
+  // The client's clock begins when it sends, the server's 5 s before; 20 ms either way, 10 ms at the server.
+  const client = numbered([[0, true, "initial", 0], [0.05, false, "initial", 0], [0.06, true, "1RTT", 5, 60e6], [0.061, true, "1RTT", 6, 60e6], [0.07, true, "1RTT", 7], [0.2, false, "1RTT", 9]]);
+  const server = numbered([[5.02, false, "initial", 0], [5.03, true, "initial", 0], [5.085, false, "1RTT", 6], [5.17, true, "1RTT", 9], [5.3, true, "1RTT", 10]]);
+  const { shift, uncertainty } = commonClock(client, server);
+  assert.ok(Math.abs(shift + 5) < 1e-9 && Math.abs(uncertainty - 0.02) < 1e-9, `${shift} ± ${uncertainty}`);
+  const times = timesThere(client, server, shift);
+  // Lost on the way; lost as was thought, and came all the same; not told of.
+  assert.deepEqual([...times].map((time) => (Number.isFinite(time) ? Number(time.toFixed(6)) : time)), [0.02, 0.03, Infinity, 0.085, NaN, 0.17]);
+  assert.deepEqual([...timesThere(server, client, -shift)].map((time) => (Number.isFinite(time) ? Number(time.toFixed(6)) : time)), [5, 5.05, 5.061, 5.2, NaN]);
+  assert.equal(commonClock(client, numbered([[1, true, "1RTT", 1]])), null, "no handshake");
+  // Numbers that are far apart are found, too.
+  const [far, near] = [[[1, true, "1RTT", 4e15]], [[2, false, "1RTT", 4e15]]].map(numbered);
+  assert.equal(timesThere(far, near, -0.5)[0], 1.5);
 });

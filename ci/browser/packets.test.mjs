@@ -133,6 +133,48 @@ test("the sequence of packets has a line for each, a band where they are too clo
   assert.equal((await lines("loss")).match(/l6 6m0 -6l-6 6/g).length, 30);
 }));
 
+test("both ends of a connection are one sequence on one clock, whichever is opened first", () => viewer({}, async (page) => {
+  const header = (type, number) => ({ ...packet(number, [{ frame_type: "ping" }]), header: { packet_type: type, packet_number: number } });
+  /** A packet a ms from 100 ms on, 10 ms there and 30 ms back; every 50th is lost. */
+  const [server, client] = [[], []];
+  const both = (list, time, name, data) => list.push([time, name, data]);
+  both(client, 0, "quic:packet_sent", header("initial", 0));
+  both(server, 1000, "quic:packet_received", header("initial", 0));
+  both(server, 1000, "quic:packet_sent", header("initial", 0));
+  both(client, 40, "quic:packet_received", header("initial", 0));
+  for (let i = 0; i < 400; i += 1) {
+    both(server, 1100 + i, "quic:packet_sent", header("1RTT", i));
+    if (i % 50 === 49) both(server, 1150 + i, "quic:packet_lost", { header: { packet_type: "1RTT", packet_number: i } });
+    else both(client, 130 + i, "quic:packet_received", header("1RTT", i));
+  }
+  both(client, 900, "quic:packet_sent", header("1RTT", 0));
+  const files = [["other-server.sqlog", "server", server], ["other-client.sqlog", "client", client]].map(([name, vantage, events]) => {
+    const path = join(work, name);
+    const records = events.sort(([one], [other]) => one - other).map(([time, event, data]) => ({ time, name: event, data, group_id: "abcd" }));
+    writeFileSync(path, [{ file_schema: "urn:ietf:params:qlog:file:sequential", serialization_format: "application/qlog+json-seq", trace: { vantage_point: { type: vantage } } }, ...records].map((record) => `\x1e${JSON.stringify(record)}\n`).join(""));
+    return path;
+  });
+  await open(page, [files[0]]);
+  const heads = (id) => page.locator(`#${id} .panel-head strong`).allTextContents();
+  await figure(page, "#trace-1-0").evaluate((element) => element.scrollIntoView());
+  await page.waitForFunction(() => document.querySelector("#trace-1-0 .plot").figure.drawn.some(({ kind }) => kind === "sequence"));
+  assert.ok((await heads("trace-1-0")).every((title) => !/both ends/.test(title)));
+  await page.setInputFiles("#choose", [files[1]]);
+  for (const id of ["trace-1-0", "trace-2-0"]) {
+    await page.waitForFunction((section) => [...document.querySelectorAll(`#${section} .panel-head strong`)].some(({ textContent }) => textContent === "Sequence of packets at both ends, their clocks by the handshake ± 20.00 ms"), id);
+  }
+  // Of the server’s packets 392 have a time at the client, whose clock is 980 ms behind if both ways of the handshake took 20 ms.
+  const { arrived, never } = await figure(page, "#trace-1-0").evaluate(({ figure: shown }) => {
+    const all = [...shown.spec.panels.find(({ rows }) => rows).rows(shown)].filter(([name]) => name === "sent" || name === "lost");
+    return { arrived: all.filter(([name, , , number]) => name === "sent" && number > 0).map(([, from, to]) => to - from), never: all.filter(([name]) => name === "lost").length };
+  });
+  assert.equal(never, 8);
+  assert.ok(arrived.length === 391 && arrived.every((way) => Math.abs(way - 0.01) < 1e-6), `${arrived.length}: ${Math.min(...arrived)} to ${Math.max(...arrived)}`);
+  await shot(page, "viewer-both-ends");
+  await page.getByRole("button", { name: "Remove other-client.sqlog" }).click();
+  await page.waitForFunction(() => [...document.querySelectorAll("#trace-1-0 .panel-head strong")].every(({ textContent }) => !/both ends/.test(textContent)));
+}));
+
 test("packetization shows the bytes of packets from the times shown, and leads to them", () => viewer({}, async (page) => {
   await open(page, [findable("bytes.sqlog", 3000)]);
   const plot = figure(page, "#trace-1-0");

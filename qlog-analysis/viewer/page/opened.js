@@ -18,6 +18,8 @@ const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 /** The connections of all files, as far as they are read. */
 const allTraces = () => opened.files.flatMap(({ traces }) => traces);
 
+ends.all = () => readTraces();
+
 /** Opens files, one after the other or several at once, as many as there are workers. */
 function openFiles(files) {
   const share = (most, ofAll) => Math.max(4096, Math.min(most, Math.floor(ofAll / (opened.files.length + files.length || 1))));
@@ -160,6 +162,7 @@ function finishFile(entry, done) {
     entry.row.append(...entry.doubts.map((doubt) => el("p", { class: "note" }, `${doubt[0].toUpperCase()}${doubt.slice(1)}.`)));
   }
   announce(`${entry.file.name}: ${entry.status.textContent}`);
+  drawOtherEnds(entry);
   drawTogether();
 }
 
@@ -173,7 +176,17 @@ function closeFile(entry) {
   entry.sections.remove();
   (next?.querySelector("button:last-of-type") ?? document.getElementById("choose")).focus();
   announce(`${entry.file.name} removed`);
+  drawOtherEnds(entry);
   drawTogether();
+}
+
+/** Draws anew what has its other end in a file that came or went. */
+function drawOtherEnds(entry) {
+  const groups = new Set(entry.traces.map(({ group }) => group).filter(Boolean));
+  const all = readTraces();
+  for (const trace of all) {
+    if (groups.has(trace.group) && (trace.other || all.some((other) => other !== trace && other.group === trace.group && other.vantage !== trace.vantage))) trace.update?.();
+  }
 }
 
 /** The links at the top. */

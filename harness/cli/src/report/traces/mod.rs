@@ -11,8 +11,12 @@ use super::frame::{Data, Page, packed};
 
 pub(super) const STYLE: &str = include_str!("page.css");
 /// Scripts that know what lines of traces are and how they are drawn.
-pub(super) const LINES: [&str; 3] =
-    [include_str!("js/decode.js"), include_str!("js/quantities.js"), include_str!("js/panels.js")];
+pub(super) const LINES: [&str; 4] = [
+    include_str!("js/decode.js"),
+    include_str!("js/quantities.js"),
+    include_str!("js/ends.js"),
+    include_str!("js/panels.js"),
+];
 /// The scripts of a trace's section.
 pub(super) const SECTION: [&str; 9] = [
     include_str!("js/query.js"),

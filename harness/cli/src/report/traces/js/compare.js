@@ -51,16 +51,16 @@ function lessLine(one, other, end) {
   return new Line(Float64Array.from(times), Float64Array.from(times, (time) => (other.at(time) ?? NaN) - (one.at(time) ?? NaN)));
 }
 
-/** The figure of two traces: over each other, then their differences. */
-function differenceOf(pair, decoded, offsets) {
+/** The figure of two traces: over each other, then their differences; without their `decoded` lines its places are kept. */
+function differenceOf(pair, decoded = null, offsets = [0, 0]) {
   const shifted = pair.map((trace, i) => ({ ...trace, later_s: -offsets[i] }));
-  const lines = shifted.map((trace, i) => onCommonClock(trace, decoded[i]));
-  const over = overlaySpec(shifted, shifted.map((trace, i) => ({ trace, lines: decoded[i], name: trace.name, width: 1.5, colour: lineColour(i) })));
+  const lines = decoded && shifted.map((trace, i) => onCommonClock(trace, decoded[i]));
+  const over = overlaySpec(shifted, shifted.map((trace, i) => ({ trace, lines: decoded?.[i], name: trace.name, width: 1.5, colour: lineColour(i) })));
   const end = Math.min(...shifted.map((trace) => trace.duration_s + trace.later_s));
   const panels = DIFFERENCES.flatMap(({ title, of, ...panel }) => {
-    const quantity = of.find((name) => lines.every((each) => each.has(name)));
-    const data = quantity && lessLine(lines[0].get(quantity), lines[1].get(quantity), end);
-    if (!data?.length) return [];
+    const quantity = of.find((name) => pair.every((trace) => trace.lines.some((line) => line.name === name)));
+    if (!quantity) return [];
+    const data = lines && lessLine(lines[0].get(quantity), lines[1].get(quantity), end);
     return [{ ...panel, title: `Difference of ${title}`, height: 110, zero: "auto", lines: [{ key: `difference ${quantity}`, name: `${pair[1].name} less ${pair[0].name}`, quantity, colour: "line-4", width: 1.6, digits: panel.digits, kind: "steps", data, scale: QUANTITIES[quantity].scale, end }] }];
   });
   return { ...over, file: `${pair[0].name}-and-${pair[1].name}`, whole: [-Math.max(...offsets), over.whole[1]], panels: [...over.panels.map((panel) => ({ ...panel, names: true })), ...panels] };
@@ -103,7 +103,7 @@ function compareSection(traces) {
     changes.replaceChildren(changesTable(pair()));
     figure.set(await made());
   };
-  const figure = new Figure(holder, { whole: [0, Math.max(...pair().map(({ duration_s: duration }) => duration))], panels: [{ title: "Two traces", lines: [] }], pending: made });
+  const figure = new Figure(holder, { ...differenceOf(pair()), pending: made });
   const select = (label, options, value, set) => el("label", {}, `${label} `, el("select", { onchange: (event) => { set(event.target.value); show(); } }, ...options.map(([key, text]) => el("option", { value: key, selected: key === value }, text))));
   const names = traces.map(({ id, name }) => [id, name]);
   changes.append(changesTable(pair()));

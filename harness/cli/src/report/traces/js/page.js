@@ -4,6 +4,7 @@ function start() {
   document.getElementById("facts").textContent = [plural(traces.filter(({ path }) => path === undefined).length, "connection"), ...[traces.filter(({ path }) => path !== undefined).length].filter(Boolean).map((paths) => plural(paths, "path")),
     plural(new Set(traces.map(({ file }) => file)).size, "file"), `windlass ${windlass}`].join(" · ");
   const load = async (all) => { for (const trace of all) trace.decoded = await trace.load(); };
+  ends.all = () => traces;
   const [together, sections, hidden] = [el("div"), el("div"), new Set()];
   const place = () => {
     placeTogether(together, traces, hidden, load);

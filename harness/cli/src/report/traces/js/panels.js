@@ -87,7 +87,8 @@ function traceSpec(trace, lines, packets = null) {
   const patches = has("state") ? trace.states.map((name, i) => ({ name: stateWords(name), colour: stateColours(trace)[i] })) : [];
   const limits = LANES.find(({ of }) => of === "limited_by");
   if (has("limited_by")) patches.push(...trace.limits.map((name, i) => ({ name: `limited by ${name}`, colour: limits.colours[i] })));
-  if (packets?.length && lines) panels.push(sequencePanel(trace, lines, packets));
+  if (packets?.length && lines) panels.push(sequencePanel(trace, lines, packets, trace.other));
+  else if (trace.packets?.packets && trace.loadPackets) panels.push({ title: "Sequence of packets", height: SEQUENCE_HEIGHT, draw: () => [] });
   if (lanes.length) panels.push({ title: "Events", lanes, patches });
   const streams = packets ? streamLanes(packets) : [];
   if (streams.length) {
@@ -98,5 +99,5 @@ function traceSpec(trace, lines, packets = null) {
   }
   const tints = has("state") && lines ? { data: lines.get("state"), colours: trace.states.map((name, i) => (name === UNTINTED ? null : stateColours(trace)[i])) } : null;
   return { label: `Chart of ${trace.name}`, file: `${trace.name}-over-time`, whole: [0, trace.duration_s], panels, tints,
-    pending: lines ? null : async () => traceSpec(trace, await trace.load(), await trace.loadPackets?.()) };
+    pending: lines ? null : async () => { trace.other = await otherEnd(trace); return traceSpec(trace, await trace.load(), await trace.loadPackets?.()); } };
 }

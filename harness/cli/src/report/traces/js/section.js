@@ -109,6 +109,7 @@ function traceSection(trace) {
   trace.update = async () => {
     told.textContent = facts();
     inWords.textContent = captionOf(trace);
+    trace.other = await otherEnd(trace);
     figure.set(traceSpec(trace, await trace.load(), await trace.loadPackets?.()));
     figure.holder.dispatchEvent(new Event("told"));
   };

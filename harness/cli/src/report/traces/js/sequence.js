@@ -6,6 +6,8 @@ const APART = 4;
 const SINGLE = 2;
 /** Bands outside the times shown whose lines reach into it, at most. */
 const OUTSIDE = 300;
+/** Packets of one way, before and after, that may be the nearest to a place. */
+const NEAR = 200;
 const SEQUENCE_HEIGHT = 130;
 /** Where the two ends are, pixels from the top and from the bottom. */
 const END_INSET = 8;
@@ -22,29 +24,46 @@ function oneWay(trace, lines) {
   return (time) => { const rtt = known?.at(time); return (rtt > 0 ? rtt * 1e-9 : rest) / 2; };
 }
 
-/** The panel of the sequence diagram. */
-function sequencePanel(trace, lines, packets) {
-  const delay = oneWay(trace, lines);
+/** The longest time between the two ends of a packet's line, s. */
+function longestWay(trace, lines, packets, other) {
   const [, slowest] = extent((lines.get("smoothed_rtt") ?? lines.get("latest_rtt"))?.values ?? []) ?? [];
-  const longest = Math.max(slowest ? slowest * 1e-9 : 0, (measure(trace, "rtt_min_ms") ?? 0) * 1e-3) / 2;
+  let longest = Math.max(slowest ? slowest * 1e-9 : 0, (measure(trace, "rtt_min_ms") ?? 0) * 1e-3) / 2;
+  if (other) {
+    for (let i = 0; i < packets.length; i += 1) {
+      const way = Math.abs(other.times[i] - packets.time[i]);
+      if (way > longest && way < Infinity) longest = way;
+    }
+  }
+  return longest;
+}
+
+/** The panel of the sequence diagram; `other` is the other end, as `otherEnd` gives it, or null. */
+function sequencePanel(trace, lines, packets, other = null) {
+  const delay = oneWay(trace, lines);
+  const longest = longestWay(trace, lines, packets, other);
+  /** Whether a packet came to the other end, as far as anyone tells. */
+  const cut = (i) => (other && !Number.isNaN(other.times[i]) ? other.times[i] === Infinity : packets.lost[i] > 0);
+  /** How much later than here a packet was at the other end, s; of one that was received less than 0. */
+  const way = (i) => {
+    const told = other ? other.times[i] - packets.time[i] : NaN;
+    return Number.isFinite(told) ? told : delay(packets.time[i]) * (sent(i) ? 1 : -1);
+  };
   const sent = (i) => packets.flags[i] % 2 === 1;
   const top = END_INSET;
   const bottom = (height) => height - END_INSET;
   /** A packet's line: it leaves one end and comes to the other, or is lost halfway. */
   const path = (figure, height, i) => {
-    const [time, way] = [packets.time[i], delay(packets.time[i])];
+    const [time, there] = [packets.time[i], packets.time[i] + way(i)];
     const x = (at) => tenth(figure.across(at));
-    if (!sent(i)) return `M${x(time - way)} ${bottom(height)}L${x(time)} ${top}`;
-    if (!packets.lost[i]) return `M${x(time)} ${top}L${x(time + way)} ${bottom(height)}`;
-    const [left, y] = [x(time + way / 2), (top + bottom(height)) / 2];
+    if (!cut(i)) return `M${x(time)} ${top}L${x(there)} ${bottom(height)}`;
+    const [left, y] = [x((time + there) / 2), (top + bottom(height)) / 2];
     return `M${x(time)} ${top}L${left} ${y}M${left - 3} ${y - 3}l6 6m0 -6l-6 6`;
   };
-  /** The band of the packets from one time to another. */
-  const band = (figure, height, from, to, isSent) => {
-    const way = delay(from);
+  /** The band of the packets from one time to another, of which `i` is the first. */
+  const band = (figure, height, from, to, i) => {
     const [a, b] = [tenth(figure.across(from)), tenth(Math.max(figure.across(to), figure.across(from) + 1))];
-    const shift = tenth(figure.across(from + way) - figure.across(from)) * (isSent ? 1 : -1);
-    return `M${a} ${top}H${b}L${b + shift} ${bottom(height)}H${a + shift}Z`;
+    const shift = tenth(figure.across(from + way(i)) - figure.across(from));
+    return `M${a} ${top}H${b}L${tenth(b + shift)} ${bottom(height)}H${tenth(a + shift)}Z`;
   };
   /** The packets whose lines may be seen, in groups: those of one way that lie closer than lines can be told apart. */
   const groups = (figure) => {
@@ -85,7 +104,7 @@ function sequencePanel(trace, lines, packets) {
         single += count;
         for (const i of members) put(packets.lost[i] ? "loss line" : `${colour} line`, path(figure, height, i));
       } else {
-        put(`${colour} band ${Math.min(DENSITIES.length - 1, Math.floor(DENSITIES.length * count / most))}`, band(figure, height, from, to, parity === 1));
+        put(`${colour} band ${Math.min(DENSITIES.length - 1, Math.floor(DENSITIES.length * count / most))}`, band(figure, height, from, to, members[0]));
         // A loss is never hidden by what surrounds it.
         if (losses) put("loss line", path(figure, height, lost));
       }
@@ -94,6 +113,10 @@ function sequencePanel(trace, lines, packets) {
     const [left, right] = [figure.left, figure.left + figure.columns];
     const clip = `sequence-${trace.id}`;
     const [here, there] = ENDS[trace.vantage] ?? ["here", "peer"];
+    // By how much the two clocks may be apart.
+    const doubt = other ? tenth(other.uncertainty / (figure.view[1] - figure.view[0]) * figure.columns) : 0;
+    const middle = figure.left + figure.columns / 2;
+    const whisker = doubt >= 1 ? [svg("path", { class: "doubt", d: `M${tenth(middle - doubt)} ${bottom(height) - 4}v8M${tenth(middle - doubt)} ${bottom(height)}H${tenth(middle + doubt)}M${tenth(middle + doubt)} ${bottom(height) - 4}v8` })] : [];
     const shapes = [...paths].sort(([one], [other]) => one.startsWith("loss") - other.startsWith("loss")).map(([key, d]) => {
       const [colour, kind, density] = key.split(" ");
       return kind === "line" ? svg("path", { class: "line", d, style: `stroke:${paint(colour)}`, "stroke-width": colour === "loss" ? 1.5 : 1, "data-line": "sequence" })
@@ -101,7 +124,7 @@ function sequencePanel(trace, lines, packets) {
     });
     return [
       svg("clipPath", { id: clip }, svg("rect", { x: left, y: 0, width: figure.columns, height })),
-      svg("g", { "clip-path": `url(#${clip})` }, ...shapes),
+      svg("g", { "clip-path": `url(#${clip})` }, ...shapes, ...whisker),
       svg("path", { class: "frame", d: `M${left} ${top}H${right}M${left} ${bottom(height)}H${right}` }),
       svg("text", { x: left - 6, y: top + 4, "text-anchor": "end" }, here), svg("text", { x: left - 6, y: bottom(height) + 4, "text-anchor": "end" }, there),
     ];
@@ -109,15 +132,16 @@ function sequencePanel(trace, lines, packets) {
   /** The packet whose line is nearest to a place in the panel. */
   const packetNearLine = (figure, { time, y }, height) => {
     const share = Math.min(1, Math.max(0, (y - top) / (bottom(height) - top)));
-    const way = delay(time);
     let [best, distance] = [null, Infinity];
     for (const parity of [1, 0]) {
-      const when = parity ? time - share * way : time + share * way;
-      const [after, before] = [packetAt(packets, when), packetAt(packets, when) - 1];
-      const next = (i, step) => { let at = i; while (at >= 0 && at < packets.length && packets.flags[at] % 2 !== parity) at += step; return at; };
-      for (const i of [next(after, 1), next(before, -1)]) {
-        const far = Math.abs(packets.time[i] - when);
-        if (far < distance) [best, distance] = [i, far];
+      const about = packetAt(packets, time - share * delay(time) * (parity ? 1 : -1));
+      for (const step of [1, -1]) {
+        for (let [i, seen] = [step > 0 ? about : about - 1, 0]; i >= 0 && i < packets.length && seen < NEAR; i += step) {
+          if (packets.flags[i] % 2 !== parity) continue;
+          seen += 1;
+          const far = Math.abs(packets.time[i] + share * way(i) - time);
+          if (far < distance) [best, distance] = [i, far];
+        }
       }
     }
     return best;
@@ -128,16 +152,18 @@ function sequencePanel(trace, lines, packets) {
     if (selection?.packets !== packets) return "";
     const { index } = selection;
     const acked = packets.acked[index] ? packets.time[index] + (packets.acked[index] - 1) * 1e-9 : null;
-    return path(figure, height, index) + (acked === null ? "" : `M${tenth(figure.across(acked - delay(acked)))} ${bottom(height)}L${tenth(figure.across(acked))} ${top}`);
+    const ack = acked === null ? -1 : packetAt(packets, acked - 1e-9);
+    return path(figure, height, index) + (ack < 0 || ack >= packets.length ? "" : path(figure, height, ack));
   };
   /** Every packet in the times shown: its line's name, when it left and came, its number. */
   function* rows({ view: [from, to] }) {
     for (let i = packetAt(packets, from); i < packets.length && packets.time[i] <= to; i += 1) {
-      const [time, way] = [packets.time[i], delay(packets.time[i])];
-      yield [packets.lost[i] ? "lost" : sent(i) ? "sent" : "received", sent(i) ? time : time - way, sent(i) ? time + way : time, packets.number[i] ? packets.number[i] - 1 : null];
+      const [time, there] = [packets.time[i], packets.time[i] + way(i)];
+      yield [packets.lost[i] ? "lost" : sent(i) ? "sent" : "received", sent(i) ? time : there, sent(i) ? there : time, packets.number[i] ? packets.number[i] - 1 : null];
     }
   }
-  const title = `Sequence of packets${longest ? ", as if each way took half the smoothed round trip" : ""}`;
+  const title = other ? `Sequence of packets at both ends, their clocks by the handshake ± ${(other.uncertainty * 1e3).toFixed(2)} ms`
+    : `Sequence of packets${longest ? ", as if each way took half the smoothed round trip" : ""}`;
   const patches = [{ name: "sent", colour: "line-1" }, { name: "received", colour: "line-3" }, { name: "lost", colour: "loss" }];
   return { title, height: SEQUENCE_HEIGHT, draw, pick, rows, packetNear: packetNearLine, patches };
 }
