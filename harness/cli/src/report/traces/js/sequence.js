@@ -72,23 +72,25 @@ function sequencePanel(trace, lines, packets, other = null) {
     const [inside, outside] = [APART * perPixel, Math.max(APART * perPixel, longest / OUTSIDE)];
     const [begin, end] = [packetAt(packets, from - longest), packetAt(packets, to + longest)];
     const found = [];
-    for (const parity of [1, 0]) {
-      let [key, latest] = [null, null];
-      for (let i = begin; i < end; i += 1) {
-        if (packets.flags[i] % 2 !== parity) continue;
-        const time = packets.time[i];
-        const within = time >= from && time <= to;
-        const place = Math.floor((time - from) / (within ? inside : outside)) + (within ? 0.5 : 0);
-        if (place !== key) {
-          latest = { parity, members: [], count: 0, losses: 0, lost: -1, from: time, to: time };
-          found.push(latest);
-          key = place;
-        }
-        latest.count += 1;
-        latest.to = time;
-        if (latest.members.length < SINGLE) latest.members.push(i);
-        if (packets.lost[i]) { latest.losses += 1; latest.lost = i; }
+    const { time: times, flags, lost } = packets;
+    const [close, wide] = [1 / inside, 1 / outside];
+    // The latest group of each way: received, sent.
+    const [keys, latest] = [[NaN, NaN], [null, null]];
+    for (let i = begin; i < end; i += 1) {
+      const [time, parity] = [times[i], flags[i] & 1];
+      const within = time >= from && time <= to;
+      const key = within ? Math.floor((time - from) * close) + 0.5 : Math.floor((time - from) * wide);
+      let group = latest[parity];
+      if (key !== keys[parity]) {
+        group = { parity, members: [], count: 0, losses: 0, lost: -1, from: time, to: time };
+        found.push(group);
+        keys[parity] = key;
+        latest[parity] = group;
       }
+      group.count += 1;
+      group.to = time;
+      if (group.count <= SINGLE) group.members.push(i);
+      if (lost[i] > 0) { group.losses += 1; group.lost = i; }
     }
     return found;
   };
