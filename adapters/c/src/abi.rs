@@ -196,7 +196,7 @@ pub struct Lost {
     pub flags: u32,
 }
 
-/// What the sender may do.
+/// Window, pacing rate and the rest of a decision; `windlass.h` has the units.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[allow(missing_docs)]

@@ -333,9 +333,9 @@ impl PartialEq for Kept {
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, PartialEq, Debug)]
 pub enum Named<T> {
-    /// Of one of the catalogue, in place.
+    /// State of a controller of the catalogue, in place.
     Catalogue(T),
-    /// Of one of the program's own.
+    /// State of a controller of the program's own.
     Own(Kept),
 }
 

@@ -27,7 +27,7 @@ macro_rules! quinn_like_bench {
             pub const RTT: Duration = Duration::from_millis(40);
             /// Packets of a flow in flight.
             const IN_FLIGHT: u64 = 100;
-            /// Of one flow and the next.
+            /// Between the ACK of one flow and that of the next.
             pub const BETWEEN_ACKS: Duration = Duration::from_micros(200);
 
             /// The stack's calls for one ACK frame of two packets and the two packets it lets go, on

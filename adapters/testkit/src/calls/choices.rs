@@ -1,6 +1,6 @@
 //! Bytes as choices, and bytes of a seed.
 
-/// Where a count, a size or a packet number of a stack gone wrong lies: the ends of the types, of
+/// Where a count, a size or a packet number of a faulty stack lies: the ends of the types, of
 /// QUIC's own numbers (`RFC 9000 §16`) and of floats' whole numbers.
 const EDGES: [u64; 20] = [
     0,
@@ -54,7 +54,7 @@ impl<'a> Choices<'a> {
         self.below(often) == often - 1
     }
 
-    /// A number as a stack gone wrong may have it: at some type's end, of any size, or small.
+    /// A number as a faulty stack may have it: at some type's end, of any size, or small.
     pub(super) fn number(&mut self) -> u64 {
         match usize::from(self.byte()) {
             edge if edge < EDGES.len() => EDGES[edge],

@@ -1,7 +1,7 @@
 //! A model of what stacks call a congestion controller with, driven by any bytes at all.
 //!
 //! [`run`] makes connections of bytes: they send, are acknowledged, lose, are marked, move, are
-//! copied and dropped, their clock stands still and goes back, and a stack that has gone wrong calls
+//! copied and dropped, their clock stands still and goes back, and a faulty stack calls
 //! in any order with any number. [`Stack`] and [`Path`] are what one stack has of its own: each
 //! [`Call`] becomes the stack's function, or none. What has to hold after every call:
 //!
@@ -196,7 +196,7 @@ pub trait Path: Sized {
 }
 
 /// `sequences` sequences of calls of a seed for each controller of the catalogue: the first half of a
-/// stack in its senses, the other of one gone wrong. WINDLASS_SEQUENCES overrides the number.
+/// correct stack, the other of a faulty one. WINDLASS_SEQUENCES overrides the number.
 ///
 /// # Panics
 /// Where one does not hold what it has to, or the number is none.

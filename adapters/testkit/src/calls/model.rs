@@ -1,4 +1,4 @@
-//! Connections of a stack that has its senses or has lost them.
+//! Random sequences of a stack's calls, in an order that stacks keep or in any.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
@@ -29,7 +29,7 @@ const PEERS: usize = 2;
 type KeptBy<C, S> = <<S as Stack<C>>::Path as Path>::Kept;
 
 /// Runs the sequence of calls that `data` describes on one stack: its first byte chooses the
-/// controller, the second its parameters, the third whether the stack has gone wrong and puts its
+/// controller, the second its parameters, the third whether the stack is faulty and puts its
 /// connections into groups.
 ///
 /// # Panics
@@ -79,7 +79,7 @@ pub(super) fn run_on<C: ConfiguredController, S: Stack<C>>(
     model.watch.digest()
 }
 
-/// One path, and what its stack knows of it.
+/// One path, with the packets its stack has in flight.
 struct Line<P: Path> {
     path: P,
     key: Key,
@@ -89,11 +89,11 @@ struct Line<P: Path> {
     flight: VecDeque<Packet<P::Kept>>,
     /// Packets acknowledged or lost already.
     past: VecDeque<Packet<P::Kept>>,
-    /// The membership it shares with its copies, once it has one.
+    /// Identifies the group membership it shares with its copies; `None` before it has one.
     lineage: Option<u64>,
-    /// It is a copy, which has no recorder.
+    /// Whether it is a copy, which has no recorder.
     copied: bool,
-    /// What is in flight here and what the adapter counts are the same packets.
+    /// Whether the adapter counts the same packets in flight.
     counted: bool,
 }
 
@@ -114,14 +114,14 @@ struct Model<C: ConfiguredController, S: Stack<C>> {
     stack: S,
     text: String,
     least: u64,
-    /// The stack has gone wrong.
+    /// Whether calls may come in any order and with any values.
     wrong: bool,
     groups: Option<Groups<C, Key>>,
     watch: Watch,
     now: At,
     lines: Vec<Line<S::Path>>,
     lineages: u64,
-    /// The latest: when, on which path, what.
+    /// The latest calls.
     calls: VecDeque<Made<KeptBy<C, S>>>,
 }
 
@@ -425,7 +425,7 @@ impl<C: ConfiguredController, S: Stack<C>> Model<C, S> {
         self.count(line);
     }
 
-    /// Something no stack in its senses does.
+    /// A call that no correct stack makes.
     fn nonsense(&mut self, line: usize, choices: &mut Choices<'_>) {
         let Some(packet) = self.some_packet(line, choices) else { return self.send_packet(line, 1200, None) };
         let any = choices.number();
@@ -518,7 +518,7 @@ impl<C: ConfiguredController, S: Stack<C>> Model<C, S> {
         }
     }
 
-    /// A stack in its senses and its adapter agree on what is in flight.
+    /// Checks that the adapter counts the bytes in flight that a correct stack has.
     fn count(&self, line: usize) {
         let state = &self.lines[line];
         if self.wrong || !state.counted {

@@ -86,7 +86,7 @@ impl ConfiguredController for Probe {
     fn inspect(&self, _: &State, _: View<'_, ()>, _: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// Digests of all events and answers of seeded sequences of calls: of stacks in their senses, and of stacks gone wrong.
+/// Digests of all events and answers of seeded sequences of calls: of correct and of faulty stacks.
 /// They are the same as long as the adapter makes the same events of the same calls.
 ///
 /// # Panics
