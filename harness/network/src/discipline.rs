@@ -30,6 +30,8 @@ pub(super) struct Arrival {
     pub wait: u64,
     /// Packets waiting, this one not among them.
     pub waiting: u64,
+    /// Their bytes.
+    pub waiting_bytes: u64,
     /// Time that the link had nothing to send, ns; 0 if it is busy.
     pub idle: u64,
     /// Rate of the link, bit/s.

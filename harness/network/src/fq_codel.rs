@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use windlass_controllers::Span;
+
 use super::codel::{CoDel, CoDelSpec};
 use super::discipline::{Held, Scheduler};
 use super::out_of_range::{OutOfRange, check};
@@ -24,6 +26,12 @@ impl FqCoDelSpec {
     #[must_use]
     pub const fn new(mtu: u32) -> FqCoDelSpec {
         FqCoDelSpec { codel: CoDelSpec::new(mtu), quantum: mtu, queues: 1024 }
+    }
+
+    /// Without CoDel, which never finds a packet that waited so long.
+    pub(super) const fn plain(quantum: u32, queues: u32) -> FqCoDelSpec {
+        let codel = CoDelSpec { target: Span(u64::MAX), ..CoDelSpec::new(quantum) };
+        FqCoDelSpec { codel, quantum, queues }
     }
 
     pub(super) fn check(&self) -> Result<(), OutOfRange> {
@@ -49,6 +57,8 @@ struct SubQueue {
 /// An FQ-CoDel queue at work.
 pub(super) struct FqCoDel {
     spec: FqCoDelSpec,
+    /// Whether flows that begin to send come first.
+    new_first: bool,
     queues: Vec<SubQueue>,
     /// Queues whose flows began to send.
     new: VecDeque<usize>,
@@ -63,12 +73,18 @@ impl FqCoDel {
         let queue = |_| SubQueue { codel: CoDel::new(spec.codel), credits: 0, listed: false };
         FqCoDel {
             spec,
+            new_first: true,
             queues: (0..spec.queues).map(queue).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
             packets: 0,
             bytes: 0,
         }
+    }
+
+    /// Deficit round robin alone (Shreedhar and Varghese, SIGCOMM 1995), every flow in its turn.
+    pub fn plain(quantum: u32, queues: u32) -> FqCoDel {
+        FqCoDel { new_first: false, ..FqCoDel::new(FqCoDelSpec::plain(quantum, queues)) }
     }
 
     /// The queue of a packet's flow: of SplitMix64's finalizer, so that flows spread evenly.
@@ -105,7 +121,7 @@ impl Scheduler for FqCoDel {
         (self.packets, self.bytes) = (self.packets + 1, self.bytes + bytes);
         if !queue.listed {
             (queue.listed, queue.credits) = (true, i64::from(self.spec.quantum));
-            self.new.push_back(index);
+            if self.new_first { self.new.push_back(index) } else { self.old.push_back(index) }
         }
         if !fits {
             self.drop_from_longest(bytes, dropped);

@@ -35,8 +35,12 @@
 //! route. Random loss strikes after transmission: a lost packet has used queue and link.
 //! [Faults](Fault) strike before the queue.
 
+mod batches;
+mod bucket;
+mod burst_loss;
 mod codel;
 mod discipline;
+mod dual_pi2;
 mod event_queue;
 mod fault;
 mod fq_codel;
@@ -44,6 +48,7 @@ mod link;
 mod network;
 mod packet;
 mod pcn;
+mod pie;
 mod queue;
 mod random;
 mod red;
@@ -55,14 +60,19 @@ mod topology;
 mod trace;
 mod traffic;
 
+pub use batches::BatchSpec;
+pub use bucket::BucketSpec;
+pub use burst_loss::BurstLoss;
 pub use codel::CoDelSpec;
+pub use dual_pi2::DualPi2Spec;
 pub use event_queue::EventQueue;
 pub use fault::{Fault, FaultKind, damage};
 pub use fq_codel::FqCoDelSpec;
 pub use network::Network;
 pub use out_of_range::OutOfRange;
 pub use packet::{Class, Codepoint, Delivery, Fate, LinkId, Packet, RouteId};
-pub use pcn::{BucketSpec, PcnSpec};
+pub use pcn::PcnSpec;
+pub use pie::PieSpec;
 pub use queue::Queue;
 pub use random::Stream;
 pub use red::{Ramp, RedSpec};

@@ -11,6 +11,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use windlass_controllers::{Span, Time};
 
+use super::burst_loss::Channel;
 use super::discipline::{Action, Arrival, Held, Scheduler};
 use super::packet::{Codepoint, Packet};
 use super::queue::Discipline;
@@ -60,6 +61,8 @@ pub(super) struct Link {
     gate: Option<Box<dyn Gate>>,
     delay: u64,
     loss: f64,
+    /// Loses in bursts; `None` if it does not.
+    channel: Option<Box<Channel>>,
     jitter: u64,
     reorders: bool,
     /// What reaches the far end next is always the oldest packet on the ring.
@@ -103,9 +106,10 @@ impl Link {
             fine_per_byte: 0.0,
             timed: (0, 0),
             rate: spec.rate,
-            gate: spec.service.gate(),
+            gate: spec.service.gate(spec.rate, seed, &spec.name),
             delay: spec.delay.0,
             loss: spec.loss,
+            channel: spec.burst_loss.map(|burst| Box::new(Channel::new(burst, seed, &spec.name))),
             jitter: spec.jitter.max.0,
             reorders,
             fifo: !reorders && !matches!(discipline, Discipline::Scheduler(_)),
@@ -272,7 +276,10 @@ impl Link {
         }
         self.waited += u128::from(wait);
         let noted = if self.instrumented { wait } else { 0 };
-        let lost = self.random.chance(self.loss);
+        let mut lost = self.random.chance(self.loss);
+        if let Some(channel) = &mut self.channel {
+            lost |= channel.loses();
+        }
         self.totals.forwarded_bytes += u64::from(packet.bytes);
         let waited = packet.waited + Span(noted);
         let entry = self.ring.add();
@@ -344,7 +351,8 @@ impl Link {
     fn admit(&mut self, now: u64, wait: u64, waiting: u64, packet: &Packet) -> Option<Codepoint> {
         let Discipline::Admission(admission) = &mut self.discipline else { return Some(packet.ecn) };
         let idle = now.saturating_sub(self.busy_until.div_ceil(FINE));
-        match admission.admit(Arrival { now, wait, waiting, idle, rate: self.rate }, packet, &mut self.random) {
+        let arrival = Arrival { now, wait, waiting, waiting_bytes: self.waiting_bytes, idle, rate: self.rate };
+        match admission.admit(arrival, packet, &mut self.random) {
             Action::Drop => None,
             Action::Mark if packet.ecn.is_capable() && packet.ecn != Codepoint::Ce => {
                 self.totals.marked += 1;

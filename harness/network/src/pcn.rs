@@ -1,6 +1,7 @@
 //! Pre-congestion notification adapted to network-friendly flows: two token buckets
 //! (`spec: arumaithurai §4.6`; the meters are those of `RFC 5670 §2.3, §2.4`).
 
+use super::bucket::{Bucket, BucketSpec};
 use super::discipline::{Action, Admission, Arrival};
 use super::out_of_range::{OutOfRange, check};
 use super::packet::{Class, Packet};
@@ -19,15 +20,6 @@ pub struct PcnSpec {
     pub ft: BucketSpec,
 }
 
-/// Rate and size of a token bucket.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct BucketSpec {
-    /// Rate at which it fills, bit/s.
-    pub rate: f64,
-    /// Capacity, bytes.
-    pub depth: f64,
-}
-
 impl PcnSpec {
     /// Buckets that hold 50 ms of their rates, with a threshold at half of that: the source
     /// gives no sizes.
@@ -38,34 +30,12 @@ impl PcnSpec {
     }
 
     pub(super) fn check(&self) -> Result<(), OutOfRange> {
-        for BucketSpec { rate, depth } in [self.ac, self.ft] {
-            check(rate >= 1.0 && rate.is_finite(), "rate of a token bucket", rate, "at least 1 bit/s")?;
-            check(depth >= 1.0 && depth.is_finite(), "depth of a token bucket", depth, "at least 1 byte")?;
-        }
+        self.ac.check()?;
+        self.ft.check()?;
         let (ft, threshold) = (self.ft.rate, self.ac_threshold);
         check(ft >= self.ac.rate, "rate of flow termination", ft, "at least that of admission control")?;
         let holds = (0.0..=self.ac.depth).contains(&threshold);
         check(holds, "threshold of admission control", threshold, "0 to the depth of its bucket")
-    }
-}
-
-struct Bucket {
-    per_ns: f64,
-    depth: f64,
-    fill: f64,
-    at: u64,
-}
-
-impl Bucket {
-    fn new(spec: BucketSpec) -> Bucket {
-        Bucket { per_ns: spec.rate / 8e9, depth: spec.depth, fill: spec.depth, at: 0 }
-    }
-
-    /// Fills the bucket up to `now` and says how full it is, bytes.
-    fn refill(&mut self, now: u64) -> f64 {
-        self.fill = (self.fill + now.saturating_sub(self.at) as f64 * self.per_ns).min(self.depth);
-        self.at = now;
-        self.fill
     }
 }
 
@@ -88,10 +58,7 @@ impl Pcn {
         self.ac.fill = (self.ac.refill(now) - bytes).max(0.0);
         let admission = self.ac.fill < self.ac_threshold && packet.class == Class::LowPriority;
         // The excess meter takes tokens only for packets it does not mark.
-        let excess = self.ft.refill(now) < bytes;
-        if !excess {
-            self.ft.fill -= bytes;
-        }
+        let excess = !self.ft.take(now, packet.bytes);
         admission || excess
     }
 }

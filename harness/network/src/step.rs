@@ -89,7 +89,7 @@ mod tests {
 
     /// The answer to a packet that finds `waiting` packets and will wait `ms`.
     fn admit(queue: &Queue, waiting: u64, ms: u64, ecn: Codepoint) -> Action {
-        let arrival = Arrival { now: 0, wait: ms * 1_000_000, waiting, idle: 0, rate: 1e6 };
+        let arrival = Arrival { now: 0, wait: ms * 1_000_000, waiting, waiting_bytes: 0, idle: 0, rate: 1e6 };
         let Discipline::Admission(mut admission) = queue.discipline() else { panic!("not decided on arrival") };
         admission.admit(arrival, &packet(ecn), &mut Stream::new(1, "test"))
     }

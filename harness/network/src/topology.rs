@@ -4,6 +4,7 @@ use std::iter;
 
 use windlass_controllers::{Span, Time};
 
+use super::burst_loss::BurstLoss;
 use super::fault::Fault;
 use super::out_of_range::{OutOfRange, check};
 use super::packet::{LinkId, RouteId};
@@ -83,6 +84,8 @@ pub struct LinkSpec {
     pub delay: Span,
     /// Probability that a packet is lost after transmission, 0 to 1.
     pub loss: f64,
+    /// Loss in bursts besides; `None` for none.
+    pub burst_loss: Option<BurstLoss>,
     /// Random delay of each packet, besides the propagation delay.
     pub jitter: Jitter,
     /// Capacity of the queue.
@@ -113,6 +116,7 @@ impl LinkSpec {
             service: Service::Steady,
             delay,
             loss: 0.0,
+            burst_loss: None,
             jitter: Jitter::default(),
             limit: Limit::Unlimited,
             queue: Queue::DropTail,
@@ -140,7 +144,7 @@ impl LinkSpec {
         for rate in iter::once(self.rate).chain(self.changes.iter().filter_map(|change| change.set.rate)) {
             check(rate >= 1.0, "rate", rate, "at least 1 bit/s")?;
         }
-        self.service.check()?;
+        self.service.check(self.rate)?;
         let steady = self.service == Service::Steady;
         for rate in self.changes.iter().filter_map(|change| change.set.rate) {
             check(steady, "rate of a change", rate, "none, as the link does not send at a steady rate")?;
@@ -160,6 +164,7 @@ impl LinkSpec {
         for pair in self.drop_arrivals.windows(2) {
             check(pair[0] < pair[1], "arrival to drop", pair[1] as f64, "ascending numbers")?;
         }
+        self.burst_loss.map_or(Ok(()), |burst| burst.check())?;
         self.faults.iter().try_for_each(Fault::check)?;
         self.queue.check()
     }

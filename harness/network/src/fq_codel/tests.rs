@@ -35,6 +35,28 @@ fn flows_share_by_bytes() {
     assert!(bytes[0].abs_diff(bytes[1]) <= 1500, "{bytes:?}");
 }
 
+/// Deficit round robin alone: what flows got differs by no more than a quantum and a packet, however large their packets.
+#[test]
+fn plain_round_robin_shares_by_bytes_and_new_flows_wait_their_turn() {
+    let mut queue = FqCoDel::plain(1500, 1024);
+    let mut dropped = VecDeque::new();
+    for (flow, bytes) in [(1, 1500), (2, 300), (3, 40)] {
+        (0..300_000 / bytes).for_each(|_| queue.enqueue(held(flow, bytes, 0), true, &mut dropped));
+    }
+    let mut got = [0u32; 4];
+    for i in 0..3000 {
+        // An hour late: nothing is dropped for that.
+        let next = queue.dequeue(3_600_000 * MS, &mut dropped).unwrap();
+        got[next.packet.flow as usize] += next.packet.bytes;
+        let (least, most) = (got[1..].iter().min().unwrap(), got[1..].iter().max().unwrap());
+        assert!(most - least <= 1500 + 1500, "{i}: {got:?}");
+    }
+    assert!(dropped.is_empty());
+    // A round is five packets of the second flow, or 38 of the third, before a flow that begins now.
+    queue.enqueue(held(4, 100, 0), true, &mut dropped);
+    assert_ne!(queue.dequeue(0, &mut dropped).unwrap().packet.flow, 4);
+}
+
 #[test]
 fn a_new_flow_goes_first_and_then_waits_its_turn() {
     let mut queue = filled(FqCoDelSpec::new(1000), &[(1, 1000, 20), (2, 1000, 20)]);

@@ -1,5 +1,8 @@
 use super::*;
-use crate::{CoDelSpec, FqCoDelSpec, Jitter, Limit, LinkSpec, PcnSpec, Queue, Service, Set, StepSpec, Trace};
+use crate::{
+    BatchSpec, BucketSpec, BurstLoss, CoDelSpec, DualPi2Spec, FqCoDelSpec, Jitter, Limit, LinkSpec, PcnSpec, PieSpec,
+    Queue, Service, Set, StepSpec, Trace,
+};
 use proptest::prelude::*;
 use windlass_controllers::Span;
 
@@ -11,6 +14,14 @@ fn queue() -> impl Strategy<Value = Queue> {
         Just(Queue::FqCoDel(FqCoDelSpec { codel, queues: 2, ..FqCoDelSpec::new(1500) })),
         Just(Queue::Step(StepSpec { sojourn: Some(Span::from_micros(50)), ..StepSpec::default() })),
         Just(Queue::Pcn(PcnSpec::new(1e6, 2e6))),
+        Just(Queue::Pie(PieSpec {
+            update: Span::from_micros(100),
+            target: Span::from_micros(50),
+            ..PieSpec::new(1500)
+        })),
+        Just(Queue::DualPi2(DualPi2Spec { target: Span::from_micros(50), ..DualPi2Spec::new() })),
+        Just(Queue::Drr { quantum: 700, queues: 2 }),
+        Just(Queue::Policer(BucketSpec { rate: 1e6, depth: 3000.0 })),
     ]
 }
 
@@ -18,25 +29,36 @@ fn service() -> impl Strategy<Value = Service> {
     prop_oneof![
         3 => Just(Service::Steady),
         1 => Just(Service::Trace(Trace::parse("1\n1\n4\n6\n").unwrap())),
+        1 => Just(Service::Batches(BatchSpec { every: Span::from_micros(700), jitter: Span::from_micros(300), packets: 3 })),
+        1 => Just(Service::Shaper { burst: 3000.0, peak: 2e8 }),
     ]
 }
 
 fn spec() -> impl Strategy<Value = LinkSpec> {
     let change = (0u64..50_000, proptest::option::of(1e5..1e8), proptest::option::of(0u64..5000), 0.0..0.3);
     (
-        (prop_oneof![Just(f64::INFINITY), 1e6..1e8], 0u64..5000, prop_oneof![Just(0.0), 0.0..0.5]),
+        (
+            prop_oneof![Just(f64::INFINITY), 1e6..1e8],
+            0u64..5000,
+            prop_oneof![Just(0.0), 0.0..0.5],
+            proptest::option::of(0.01f64..1.0),
+        ),
         (prop_oneof![Just(0), 0u64..3000], any::<bool>()),
         prop_oneof![Just(Limit::Unlimited), (0u64..20).prop_map(Limit::Packets), (0u64..20_000).prop_map(Limit::Bytes)],
         proptest::collection::vec(change, 0..3),
         (queue(), service()),
     )
-        .prop_map(|((rate, delay, loss), (jitter, reorders), limit, mut changes, (queue, service))| {
+        .prop_map(|((rate, delay, loss, burst), (jitter, reorders), limit, mut changes, (queue, service))| {
             changes.sort_by_key(|change| change.0);
+            // Without a rate there is nothing to shape.
+            let service =
+                if rate.is_infinite() && matches!(service, Service::Shaper { .. }) { Service::Steady } else { service };
             if service != Service::Steady {
                 changes.iter_mut().for_each(|change| change.1 = None);
             }
             LinkSpec {
                 service,
+                burst_loss: burst.map(|to_bad| BurstLoss { to_bad, to_good: 0.5, good: 0.0, bad: 0.7 }),
                 loss,
                 jitter: Jitter { max: Span::from_micros(jitter), reorders },
                 limit,

@@ -8,7 +8,7 @@ fn table_5_1() -> RedSpec {
 }
 
 fn busy(waiting: u64) -> Arrival {
-    Arrival { now: 0, wait: 0, waiting, idle: 0, rate: 600e6 }
+    Arrival { now: 0, wait: 0, waiting, waiting_bytes: 0, idle: 0, rate: 600e6 }
 }
 
 fn of_class(class: Class) -> Packet {

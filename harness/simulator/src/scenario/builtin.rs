@@ -66,6 +66,16 @@ builtin! {
     "delayed-acks" false,
     "delayed-acks-loss" false,
     "lte-like" false,
+    "geo-satellite" false,
+    "leo-satellite" false,
+    "policed-plan" false,
+    "shaped-plan" false,
+    "wifi-batches" false,
+    "bursty-loss" false,
+    "handover" false,
+    "pie" false,
+    "dualpi2" false,
+    "per-flow-fairness" false,
 }
 
 /// The link traces that are part of the program, by their names.

@@ -5,7 +5,10 @@ use std::ops::Range;
 use windlass_controllers::Span;
 
 use super::fields::{Found, MAX_DELAY, Section, above_zero, ms, rate_bounds, within};
-use windlass_network::{BucketSpec, CoDelSpec, FqCoDelSpec, Marks, PcnSpec, Queue, RedSpec, StepSpec};
+use super::service;
+use windlass_network::{
+    BucketSpec, CoDelSpec, DualPi2Spec, FqCoDelSpec, Marks, PcnSpec, PieSpec, Queue, RedSpec, StepSpec,
+};
 
 /// A queue whose thresholds may still depend on the buffer or on packet sizes.
 pub(super) enum QueueDraft {
@@ -29,7 +32,20 @@ pub(super) struct RedDraft {
     probe_threshold: Option<u64>,
 }
 
-const KINDS: [&str; 8] = ["drop-tail", "red", "two-class-red", "step", "l4s", "codel", "fq-codel", "pcn"];
+const KINDS: [&str; 12] = [
+    "drop-tail",
+    "red",
+    "two-class-red",
+    "step",
+    "l4s",
+    "codel",
+    "fq-codel",
+    "drr",
+    "pie",
+    "dualpi2",
+    "pcn",
+    "policer",
+];
 
 impl QueueDraft {
     /// Reads `queue`.
@@ -40,8 +56,15 @@ impl QueueDraft {
                 "codel" => QueueDraft::Ready(Queue::CoDel(CoDelSpec::new(0))),
                 "fq-codel" => QueueDraft::Ready(Queue::FqCoDel(FqCoDelSpec { quantum: 0, ..FqCoDelSpec::new(0) })),
                 "l4s" => QueueDraft::Ready(Queue::L4s { sojourn: L4S_STEP, classic: None }),
-                word @ ("red" | "step" | "pcn") => {
-                    let lacking = if word == "pcn" { "rates" } else { "thresholds" };
+                "drr" => QueueDraft::Ready(Queue::Drr { quantum: 0, queues: FqCoDelSpec::new(0).queues }),
+                "dualpi2" => QueueDraft::Ready(Queue::DualPi2(DualPi2Spec::new())),
+                "pie" => QueueDraft::Ready(Queue::Pie(PieSpec::new(0))),
+                word @ ("red" | "step" | "pcn" | "policer") => {
+                    let lacking = match word {
+                        "pcn" => "rates",
+                        "policer" => "rate",
+                        _ => "thresholds",
+                    };
                     let help =
                         format!("write [link.queue] (or [dumbbell.queue]) with kind = {word:?} and its {lacking}");
                     section.lacks(format!("{}: queue = {word:?} needs {lacking}", section.name), Some(help));
@@ -60,7 +83,11 @@ impl QueueDraft {
             "l4s" => QueueDraft::Ready(l4s(&table)),
             "codel" => QueueDraft::Ready(Queue::CoDel(codel(&table))),
             "fq-codel" => QueueDraft::Ready(fq_codel(&table)),
+            "drr" => QueueDraft::Ready(drr(&table)),
+            "dualpi2" => QueueDraft::Ready(Queue::DualPi2(dual_pi2(&table))),
+            "pie" => QueueDraft::Ready(Queue::Pie(pie(&table))),
             "pcn" => QueueDraft::Ready(pcn(&table)),
+            "policer" => QueueDraft::Ready(policer(&table)),
             _ => QueueDraft::Ready(Queue::DropTail),
         };
         table.finish();
@@ -81,6 +108,10 @@ impl QueueDraft {
             QueueDraft::Ready(Queue::FqCoDel(spec)) => {
                 let quantum = if spec.quantum == 0 { wire_bytes } else { spec.quantum };
                 Queue::FqCoDel(FqCoDelSpec { codel: full_size(spec.codel), quantum, ..spec })
+            }
+            QueueDraft::Ready(Queue::Drr { quantum: 0, queues }) => Queue::Drr { quantum: wire_bytes, queues },
+            QueueDraft::Ready(Queue::Pie(spec)) if spec.mean_bytes == 0 => {
+                Queue::Pie(PieSpec { mean_bytes: wire_bytes, ..spec })
             }
             QueueDraft::Ready(queue) => queue,
             QueueDraft::TwoClass(draft) => two_class(draft, buffer, wire_bytes, section),
@@ -129,14 +160,59 @@ fn codel(table: &Section<'_>) -> CoDelSpec {
     }
 }
 
-fn fq_codel(table: &Section<'_>) -> Queue {
-    // Likewise the quantum.
+/// The quantum and the number of queues of a round robin; a quantum of 0 is likewise replaced.
+fn rounds(table: &Section<'_>) -> (u32, u32) {
     let whole = |key, least, most, unit| table.whole(key, least, most, unit).map(|found| found.value as u32);
-    Queue::FqCoDel(FqCoDelSpec {
-        codel: codel(table),
-        quantum: whole("quantum_bytes", 1, 65_535, "bytes").unwrap_or(0),
-        queues: whole("queues", 1, 65_536, "queues").unwrap_or(FqCoDelSpec::new(0).queues),
-    })
+    let quantum = whole("quantum_bytes", 1, 65_535, "bytes").unwrap_or(0);
+    (quantum, whole("queues", 1, 65_536, "queues").unwrap_or(FqCoDelSpec::new(0).queues))
+}
+
+fn fq_codel(table: &Section<'_>) -> Queue {
+    let (quantum, queues) = rounds(table);
+    Queue::FqCoDel(FqCoDelSpec { codel: codel(table), quantum, queues })
+}
+
+fn drr(table: &Section<'_>) -> Queue {
+    let (quantum, queues) = rounds(table);
+    Queue::Drr { quantum, queues }
+}
+
+fn dual_pi2(table: &Section<'_>) -> DualPi2Spec {
+    let default = DualPi2Spec::new();
+    let micros =
+        |key, default| table.number(key, within(0.0, 1e6, "µs")).map_or(default, |found| ms(found.value / 1e3));
+    DualPi2Spec {
+        target: time(table, "target_ms").unwrap_or(default.target),
+        max_rtt: time(table, "max_rtt_ms").unwrap_or(default.max_rtt),
+        coupling: table.number_or("coupling", above_zero(100.0, ""), default.coupling),
+        min_threshold: micros("min_threshold_us", default.min_threshold),
+        range: micros("range_us", default.range),
+        classic_percent: table
+            .whole("classic_percent", 1, 99, "%")
+            .map_or(default.classic_percent, |found| found.value as u32),
+    }
+}
+
+fn pie(table: &Section<'_>) -> PieSpec {
+    // Likewise the mean size.
+    let default = PieSpec::new(0);
+    let weight = |key, default| table.number_or(key, within(0.0, 1e3, "per s"), default);
+    PieSpec {
+        target: time(table, "target_ms").unwrap_or(default.target),
+        update: time(table, "update_ms").unwrap_or(default.update),
+        burst: table.number("burst_ms", within(0.0, MAX_DELAY, "ms")).map_or(default.burst, |found| ms(found.value)),
+        alpha: weight("alpha", default.alpha),
+        beta: weight("beta", default.beta),
+        mean_bytes: table.whole("mean_packet_bytes", 1, 65_535, "bytes").map_or(0, |found| found.value as u32),
+        mark: table.word("on_hit", &["mark", "drop"]) == "mark",
+    }
+}
+
+fn policer(table: &Section<'_>) -> Queue {
+    let rate = table.required_number("rate_mbps", rate_bounds());
+    let depth = service::bytes(table, "burst_bytes");
+    let (Some(rate), Some(depth)) = (rate, depth) else { return Queue::DropTail };
+    Queue::Policer(BucketSpec { rate: rate.value * 1e6, depth })
 }
 
 fn pcn(table: &Section<'_>) -> Queue {

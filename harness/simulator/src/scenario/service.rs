@@ -1,4 +1,4 @@
-//! The keys that say when a link may send: its rate, or a recording of what a link could carry.
+//! The keys that say when a link may send: its rate, a recording of what a link could carry, a shaper, batches.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -6,15 +6,20 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::builtin::TRACES;
-use super::fields::{MAX_TIME, Section, above_zero, at_s, rate_bounds, within};
+use super::fields::{MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
 use windlass_controllers::Span;
-use windlass_network::{Service, Trace};
+use windlass_network::{BatchSpec, Service, Trace};
 
 /// The largest file of recorded capacity, bytes.
 const MAX_FILE: u64 = 1 << 28;
 
 /// Rate of a link, bit/s, and when it may send; `default` where the section says nothing, without one it has to.
 pub(super) fn read(section: &Section<'_>, default: Option<(f64, Service)>) -> (f64, Service) {
+    let ways: Vec<&str> = ["capacity", "shaper", "batches"].into_iter().filter(|key| section.has(key)).collect();
+    if let [first, second, ..] = ways[..] {
+        let help = "put two links one after the other";
+        section.lacks(format!("{} has both {first} and {second}", section.name), Some(help.to_owned()));
+    }
     let recorded = section.has("capacity");
     let trace = trace(section);
     let rate = match (recorded, &default) {
@@ -25,11 +30,54 @@ pub(super) fn read(section: &Section<'_>, default: Option<(f64, Service)>) -> (f
         let message = format!("{} has both rate_mbps and capacity", section.name);
         section.problem(&rate.span, "contradicts the other", message, Some("give one of them".to_owned()));
     }
-    match (trace, rate) {
-        (Some(trace), _) => (trace.mean_rate(), Service::Trace(trace)),
+    let (rate, service) = match (trace, rate) {
+        (Some(trace), _) => return (trace.mean_rate(), Service::Trace(trace)),
         (None, Some(rate)) => (rate.value * 1e6, Service::Steady),
         (None, None) => default.unwrap_or((1e6, Service::Steady)),
+    };
+    (rate, shaper(section, rate).or_else(|| batches(section)).unwrap_or(service))
+}
+
+/// Reads `shaper` of a link of `rate`, bit/s.
+fn shaper(section: &Section<'_>, rate: f64) -> Option<Service> {
+    let table = section.table("shaper", &format!("shaper of {}", section.name))?;
+    let burst = bytes(&table, "burst_bytes");
+    let peak = table.number("peak_mbps", rate_bounds());
+    table.finish();
+    if rate.is_infinite() {
+        let help = "add rate_mbps, which the shaper lets pass in the long run";
+        section.lacks(format!("{} has a shaper but no rate_mbps", section.name), Some(help.to_owned()));
+        return None;
     }
+    if let Some(peak) = peak.as_ref().filter(|peak| peak.value * 1e6 < rate) {
+        let message = format!("{}: peak_mbps is {}, less than rate_mbps, {}", table.name, peak.value, rate / 1e6);
+        table.problem(&peak.span, "must not be less than rate_mbps", message, None);
+        return None;
+    }
+    Some(Service::Shaper { burst: burst?, peak: peak.map_or(f64::INFINITY, |peak| peak.value * 1e6) })
+}
+
+/// The size of a bucket, which has to be there.
+pub(super) fn bytes(table: &Section<'_>, key: &'static str) -> Option<f64> {
+    table.required_number(key, within(1.0, 1e12, "bytes")).map(|found| found.value)
+}
+
+/// Reads `batches`.
+fn batches(section: &Section<'_>) -> Option<Service> {
+    let table = section.table("batches", &format!("batches of {}", section.name))?;
+    let every = table.required_number("every_ms", above_zero(MAX_DELAY, "ms"));
+    let jitter = table.number("jitter_ms", within(0.0, MAX_DELAY, "ms"));
+    let packets =
+        table.whole("packets", 1, u64::from(u32::MAX), "packets").map_or(u32::MAX, |found| found.value as u32);
+    table.finish();
+    let every = every?.value;
+    if let Some(jitter) = jitter.as_ref().filter(|jitter| jitter.value > every) {
+        let message = format!("{}: jitter_ms is {}, more than every_ms, {every}", table.name, jitter.value);
+        table.problem(&jitter.span, "must not be more than every_ms", message, None);
+        return None;
+    }
+    let jitter = ms(jitter.map_or(0.0, |found| found.value));
+    Some(Service::Batches(BatchSpec { every: ms(every), jitter, packets }))
 }
 
 /// Reads `capacity`: the name of a file, or a table with it.
@@ -100,7 +148,7 @@ fn text(folder: &Path, name: &str) -> io::Result<Cow<'static, str>> {
 mod tests {
     use crate::scenario::{Scenario, ScenarioError};
     use windlass_controllers::{Span, Time};
-    use windlass_network::{Network, Packet, Service};
+    use windlass_network::{BatchSpec, BucketSpec, BurstLoss, Network, Packet, PieSpec, Queue, Service};
 
     /// A directory with the files a scenario names.
     struct Folder(tempfile::TempDir);
@@ -149,6 +197,23 @@ mod tests {
     }
 
     #[test]
+    fn shapers_batches_and_bursts_are_read() {
+        let links = "[[link]]\nname = \"plan\"\nrate_mbps = 8\nshaper = { burst_bytes = 30_000, peak_mbps = 100 }\n\
+                     [[link]]\nname = \"wifi\"\nbatches = { every_ms = 5, jitter_ms = 2, packets = 32 }\nbuffer_packets = 9\n\
+                     burst_loss = { to_bad_percent = 1, to_good_percent = 20, bad_percent = 50 }\n\
+                     [[link]]\nname = \"policed\"\nqueue = { kind = \"policer\", rate_mbps = 4, burst_bytes = 9000 }\n\
+                     [[link]]\nname = \"pie\"\nrate_mbps = 8\nqueue = \"pie\"";
+        let scenario = Folder::new(&[]).load(links, "route = [\"plan\", \"wifi\", \"policed\", \"pie\"]").unwrap();
+        let links = &scenario.topology.links;
+        assert_eq!((links[0].rate, &links[0].service), (8e6, &Service::Shaper { burst: 3e4, peak: 1e8 }));
+        let (every, jitter) = (Span::from_millis(5), Span::from_millis(2));
+        assert_eq!(links[1].service, Service::Batches(BatchSpec { every, jitter, packets: 32 }));
+        assert_eq!(links[1].burst_loss, Some(BurstLoss { to_bad: 0.01, to_good: 0.2, good: 0.0, bad: 0.5 }));
+        assert_eq!(links[2].queue, Queue::Policer(BucketSpec { rate: 4e6, depth: 9e3 }));
+        assert_eq!(links[3].queue, Queue::Pie(PieSpec::new(1228)));
+    }
+
+    #[test]
     fn mistakes_name_the_file_the_line_and_what_was_expected() {
         let folder = Folder::new(&[
             ("bad", b"1\n2\nthree\n"),
@@ -181,6 +246,23 @@ mod tests {
                 "capacity decides, but a change has rate_mbps",
             ),
             ("", "[dumbbell] has no rate_mbps"),
+            ("rate_mbps = 2\nshaper = { }", "shaper of [dumbbell] has no burst_bytes"),
+            ("rate_mbps = 2\nshaper = { burst_bytes = 0.5 }", "burst_bytes is 0.5; expected a number from 1"),
+            ("rate_mbps = 2\nshaper = { burst_bytes = 9, peak_mbps = 1 }", "peak_mbps is 1, less than rate_mbps, 2"),
+            ("rate_mbps = 2\nbatches = { packets = 3 }", "batches of [dumbbell] has no every_ms"),
+            ("rate_mbps = 2\nbatches = { every_ms = 1, jitter_ms = 2 }", "jitter_ms is 2, more than every_ms, 1"),
+            ("rate_mbps = 2\nbatches = { every_ms = 1 }\nshaper = { burst_bytes = 9 }", "has both shaper and batches"),
+            (
+                "rate_mbps = 2\nbatches = { every_ms = 1 }\nchange = [{ at_s = 1, rate_mbps = 4 }]",
+                "a change has rate_mbps",
+            ),
+            ("rate_mbps = 2\nburst_loss = { to_bad_percent = 1 }", "burst loss of [dumbbell] has no to_good_percent"),
+            (
+                "rate_mbps = 2\nburst_loss = { to_bad_percent = 0, to_good_percent = 9 }",
+                "to_bad_percent is 0; expected a number above 0",
+            ),
+            ("rate_mbps = 2\nqueue = { kind = \"policer\" }", "queue of [dumbbell] has no rate_mbps"),
+            ("rate_mbps = 2\nqueue = { kind = \"pie\", target_ms = 0 }", "target_ms is 0; expected a number above 0"),
         ] {
             let error = folder.load(&format!("[dumbbell]\nrtt_ms = 20\n{keys}"), "").unwrap_err();
             assert!(error.contains(expected), "{error}");

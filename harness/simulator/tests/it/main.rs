@@ -12,6 +12,7 @@ mod loss_bound;
 mod nf_tcp;
 mod oracle;
 mod poison;
+mod queues;
 mod sim_flows;
 mod sim_idle;
 mod sim_marks;

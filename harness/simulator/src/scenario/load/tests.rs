@@ -1,7 +1,9 @@
 use super::*;
 use proptest::prelude::*;
 use windlass_controllers::Time;
-use windlass_network::{CoDelSpec, FqCoDelSpec, Limit, Marks, Network, Pattern, PcnSpec, Queue, RedSpec, StepSpec};
+use windlass_network::{
+    CoDelSpec, DualPi2Spec, FqCoDelSpec, Limit, Marks, Network, Pattern, PcnSpec, Queue, RedSpec, StepSpec,
+};
 
 const DUMBBELL: &str = "
 duration_s = 10
@@ -185,7 +187,7 @@ fn mistakes_are_named_with_their_place() {
         (
             "buffer_bdp = 1",
             "queue = \"two-clas-red\"",
-            "6:9: [dumbbell]: queue is \"two-clas-red\"; expected \"drop-tail\" or \"red\" or \"two-class-red\" or \"step\" or \"l4s\" or \"codel\" or \"fq-codel\" or \"pcn\" (did you mean \"two-class-red\"?)",
+            "6:9: [dumbbell]: queue is \"two-clas-red\"; expected \"drop-tail\" or \"red\" or \"two-class-red\" or \"step\" or \"l4s\" or \"codel\" or \"fq-codel\" or \"drr\" or \"pie\" or \"dualpi2\" or \"pcn\" or \"policer\" (did you mean \"two-class-red\"?)",
         ),
         (
             "buffer_bdp = 1",
@@ -205,7 +207,7 @@ fn mistakes_are_named_with_their_place() {
         (
             "buffer_bdp = 1",
             "[[dumbbell.change]]\nat_s = 3",
-            "6:1: a change of [dumbbell] changes nothing (give rate_mbps, delay_ms, loss_percent or jitter_ms)",
+            "6:1: a change of [dumbbell] changes nothing (give rate_mbps, delay_ms, loss_percent, jitter_ms or gap_ms)",
         ),
         (
             "buffer_bdp = 1",
@@ -403,6 +405,22 @@ fn queues_are_read_with_their_defaults() {
     let codel = CoDelSpec::new(1228);
     assert_eq!(queue("queue = \"codel\""), Queue::CoDel(codel));
     assert_eq!(queue("queue = \"fq-codel\""), Queue::FqCoDel(FqCoDelSpec::new(1228)));
+    assert_eq!(queue("queue = \"drr\""), Queue::Drr { quantum: 1228, queues: 1024 });
+    assert_eq!(
+        queue("queue = { kind = \"drr\", quantum_bytes = 99, queues = 8 }"),
+        Queue::Drr { quantum: 99, queues: 8 }
+    );
+    assert_eq!(queue("queue = \"dualpi2\""), Queue::DualPi2(DualPi2Spec::new()));
+    assert_eq!(
+        queue("queue = { kind = \"dualpi2\", target_ms = 20, coupling = 1.5, min_threshold_us = 500, range_us = 0 }"),
+        Queue::DualPi2(DualPi2Spec {
+            target: Span::from_millis(20),
+            coupling: 1.5,
+            min_threshold: Span::from_micros(500),
+            range: Span::ZERO,
+            ..DualPi2Spec::new()
+        })
+    );
     assert_eq!(
         queue("queue = { kind = \"fq-codel\", quantum_bytes = 300, queues = 64, mtu_bytes = 1500 }"),
         Queue::FqCoDel(FqCoDelSpec { codel: CoDelSpec::new(1500), quantum: 300, queues: 64 })
@@ -600,6 +618,25 @@ queue = { kind = \"codel\" }
 name = \"e\"
 rate_mbps = 1
 queue = { kind = \"pcn\", ac_rate_mbps = 1, ft_rate_mbps = 2 }
+[[link]]
+name = \"g\"
+rate_mbps = 1
+queue = { kind = \"pie\" }
+burst_loss = { to_bad_percent = 1, to_good_percent = 1 }
+shaper = { burst_bytes = 3000 }
+[[link]]
+name = \"i\"
+rate_mbps = 1
+queue = { kind = \"dualpi2\" }
+[[link]]
+name = \"j\"
+rate_mbps = 1
+queue = { kind = \"drr\" }
+[[link]]
+name = \"h\"
+rate_mbps = 1
+queue = { kind = \"policer\", rate_mbps = 1, burst_bytes = 3000 }
+batches = { every_ms = 1 }
 [[link]]
 name = \"f\"
 capacity = { file = \"builtin:lte-like\", scale = 1, offset_s = 0, repeat = true }
