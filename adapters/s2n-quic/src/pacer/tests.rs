@@ -25,6 +25,19 @@ fn a_packet_takes_its_size_over_the_rate() {
     assert_eq!(pacer.due(), Time(102 * MS));
 }
 
+/// A packet's time is right to a nanosecond from the slowest path to the fastest.
+#[test]
+fn the_price_of_a_byte_holds_from_64_kbit_to_a_tbit() {
+    for (mbps, packets, took) in
+        [(0.064, 6, 937_500_000), (1000.0, 1000, 10 * MS), (100_000.0, 100_000, 10 * MS), (1e6, 1_000_000, 10 * MS)]
+    {
+        let mut pacer = pacer(&decided(mbps, 100), Span::ZERO);
+        (0..packets).for_each(|_| pacer.sent(Time(100 * MS), 1250));
+        let off = pacer.due().since(Time(100 * MS)).0.abs_diff(took);
+        assert!(off <= packets, "{mbps} Mbit/s: {off} ns in {packets} packets");
+    }
+}
+
 #[test]
 fn what_was_missed_is_made_up_for_by_two_milliseconds_at_most() {
     let mut late = pacer(&decided(10.0, 100), Span::ZERO);

@@ -44,6 +44,19 @@ fn packet_by_packet_growth_crosses_the_threshold_inside_one_ack() {
     assert_eq!(after, expected + 1.0 / expected);
 }
 
+/// What one ACK may take one by one has an end; the rest is one step, not lost.
+#[test]
+fn packet_by_packet_growth_of_a_whole_window_ends_in_one_step() {
+    let params = Params { base: Limits { growth: crate::parts::limits::Growth::Packets, ..Limits::default() }.into() };
+    let one_by_one = |packets| (0..packets).fold(1e6, |cwnd: f64, _| cwnd + 1.0 / cwnd);
+    for packets in [1023, 1024, 1025] {
+        assert_close(ack(&params, state(&params, 1e6, 10.0), packets).window.cwnd, one_by_one(packets), 1e-15);
+    }
+    let many = ack(&params, state(&params, 1e6, 10.0), 1_000_000).window.cwnd;
+    let expected = one_by_one(1024);
+    assert_close(many, expected + 998_976.0 / expected, 1e-15);
+}
+
 #[test]
 fn halves_once_per_flight() {
     let params = Params::default();

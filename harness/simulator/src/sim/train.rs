@@ -148,7 +148,16 @@ mod tests {
             assert_eq!(trains.pop(now), None);
         }
         assert_eq!(left, [(3, 0, 100), (3, 1, 8_000_100), (3, 2, 12_000_100)]);
-        assert_eq!(of_handle(handle(u32::MAX, 9)), (u32::MAX, 9));
+    }
+
+    /// Beside the bits that tell ACKs and probes apart there is room for any train and 2²⁸ probes of it.
+    #[test]
+    fn a_handle_holds_the_last_probe_of_the_last_train() {
+        let last = (1 << INDEX) - 1;
+        for (train, index) in [(0, 0), (u32::MAX, 9), (0, last), (u32::MAX, last)] {
+            let handle = handle(train, index);
+            assert_eq!((of_handle(handle), handle & !(u64::MAX >> 1 >> 1)), ((train, index), PROBE));
+        }
     }
 
     #[test]

@@ -74,6 +74,21 @@ fn a_window_is_worth_its_size_per_rtt() {
     assert_eq!(log.events().iter().filter(|event| kind(event) != "acked").count(), 0);
 }
 
+/// What one ACK may let go is bounded; the rest of the window leaves with the next ones.
+#[test]
+fn what_an_ack_may_not_let_go_leaves_with_the_next() {
+    let text = format!("duration_s = 100\n{PATH}{DUMBBELL}{FLOW}pacing = false\nack_burst_packets = 3\n");
+    let (mut simulation, _) = with_constant(&text, 30);
+    simulation.run_until(Time(1));
+    assert_eq!(simulation.network().sent(), 3);
+    // Three ACKs, and three packets for each.
+    simulation.run_until(Time::ZERO + Span::from_millis(50));
+    assert_eq!(simulation.network().sent(), 3 + 3 + 9);
+    let flow = &simulation.finish().flows[0];
+    let expected = 30.0 * 1250.0 * 8.0 / 0.041 / 1e6;
+    assert!((flow.goodput_mbps / expected - 1.0).abs() < 0.01, "{}, expected {expected}", flow.goodput_mbps);
+}
+
 #[test]
 fn acks_come_for_every_packet_or_every_second_and_say_how_long_they_waited() {
     for (policy, share, most) in [("ack = \"per-packet\"", 1.0, 0.0), ("ack = \"delayed\"", 0.5, 25.0)] {
