@@ -65,7 +65,7 @@ impl Params {
     /// `max_ssthresh` at most `max_ssthresh/2` per round trip; in congestion avoidance that is a floor under
     /// the scheme's own increment. Not after a reduction, until the next timeout.
     #[inline]
-    fn limited(&self, window: &Window, acked: f64, added: f64) -> f64 {
+    pub(super) fn limited(&self, window: &Window, acked: f64, added: f64) -> f64 {
         if self.lss <= 0.0 || window.reduced {
             return added;
         }
@@ -123,8 +123,22 @@ impl StartUp {
 
     /// An event that the scheme and its window have taken in: bytes acknowledged, RTT samples, losses, marks, idle
     /// periods. Returns the window and threshold to go on with, where they are other than those of `window`.
-    #[inline]
+    #[inline(always)]
     pub fn on_event(&mut self, params: &Params, limits: &Limits, window: &Window, event: &Event) -> Option<Reduction> {
+        // An ACK in congestion avoidance, by far the usual event, is no start-up's.
+        if matches!(event.kind, EventKind::PacketsAcked(_)) && !window.in_slow_start() {
+            return None;
+        }
+        self.on_event_of_start_up(params, limits, window, event)
+    }
+
+    fn on_event_of_start_up(
+        &mut self,
+        params: &Params,
+        limits: &Limits,
+        window: &Window,
+        event: &Event,
+    ) -> Option<Reduction> {
         match (self, &event.kind) {
             (StartUp::HyStart(hystart), EventKind::PacketsAcked(acked)) if window.in_first_slow_start(limits) => {
                 let over = hystart.on_rtt_sample(event.now, acked.newest_sent_at, acked.rtt.map(|rtt| rtt.latest));

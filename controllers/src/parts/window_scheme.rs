@@ -311,8 +311,9 @@ impl<S: WindowScheme> Flow<'_, S> {
     #[inline(always)]
     fn avoid_congestion(&mut self, acked: f64) {
         let added = S::on_ack(self, acked);
-        let added = self.started_up(acked, added);
-        self.window.grow(&self.params.as_ref().limits, added);
+        let Base { limits, start_up } = self.params.as_ref();
+        let added = start_up.limited(self.window, acked, added);
+        self.window.grow(limits, added);
     }
 
     /// One ACK of several packets is slow start up to the threshold and congestion avoidance from
