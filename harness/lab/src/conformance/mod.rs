@@ -2,7 +2,7 @@
 //!
 //! Every stack runs the same scenarios with the same controllers and seeds. What is
 //! compared are means over the seeds, with their standard errors, so that a distance can be
-//! distinguished from chance. `docs/conformance.md` shows a whole comparison and explains it.
+//! distinguished from chance. `docs/conformance.csv` is a whole comparison, and `docs/conformance.md` explains it.
 
 mod measures;
 mod page;
