@@ -60,7 +60,7 @@ impl Span {
     /// As a float, through `i64`: one instruction instead of six. Beyond 2⁶³, which is 292
     /// years, it saturates.
     #[inline]
-    fn nanos(self) -> f64 {
+    pub(crate) fn nanos(self) -> f64 {
         self.0.min(i64::MAX as u64) as i64 as f64
     }
 

@@ -68,6 +68,7 @@ impl Source<Params> for OneWayDelays {
     type Memory = Memory;
 
     /// `spec: chan §5.4 O2, O3, O6`.
+    #[inline(always)]
     fn on_event(params: &Params, memory: &mut Memory, frame: &Frame<'_>) -> bool {
         let longer = RoundTrip::on_event(params, &mut memory.plain, frame);
         let Some(delays) = frame.acked.and_then(|acked| acked.one_way) else {

@@ -172,7 +172,7 @@ impl WindowScheme for Fast {
     }
 
     /// `spec: sharma §7` rules 1, 5.
-    #[inline]
+    #[inline(always)]
     fn on_event(flow: &mut Flow<'_, Self>) {
         let (params, window, event, state) = (flow.params, &*flow.window, flow.event, &mut *flow.state);
         let mut packets = 1;

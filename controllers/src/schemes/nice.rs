@@ -61,8 +61,8 @@ impl Source<Params> for Lateness {
         let (Some(rtt), Some(base)) = (frame.rtt, memory.trip.base()) else { return longer };
         let max = memory.max.unwrap_or(base + base).max(rtt);
         memory.max = Some(max);
-        let least = (1.0 - params.threshold) * base.0 as f64 + params.threshold * max.0 as f64;
-        if frame.counts && rtt.0 as f64 > least {
+        let least = (1.0 - params.threshold) * base.nanos() + params.threshold * max.nanos();
+        if frame.counts && rtt.nanos() > least {
             memory.late += frame.acked.map_or(1.0, |acked| f64::from(acked.packets));
         }
         longer
