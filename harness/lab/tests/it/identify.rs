@@ -240,7 +240,7 @@ fn copa_is_known_by_its_steps_whatever_its_delta() {
     }
 }
 
-/// Prints the table of the documentation: Copa on quinn, with the δ that stacks ship and others.
+/// Prints the table of the documentation: Copa on quinn by its document, with the δ that stacks ship and others.
 #[test]
 #[ignore = "a minute; ci/nightly runs it"]
 fn copa_with_every_delta() {
@@ -248,7 +248,9 @@ fn copa_with_every_delta() {
     let cases: Vec<_> = deltas.iter().flat_map(|delta| SCENARIOS.map(|scenario| (*delta, scenario))).collect();
     let found: Vec<Identified> = cases
         .par_iter()
-        .map(|(delta, scenario)| look(&trace(scenario, &format!("copa:delta={delta}"), Runner::new(&Quinn)).unwrap()))
+        .map(|(delta, scenario)| {
+            look(&trace(scenario, &format!("copa:profile=paper,delta={delta}"), Runner::new(&Quinn)).unwrap())
+        })
         .collect();
     println!("| δ | {} |\n|---|{}", SCENARIOS.join(" | "), "---|".repeat(SCENARIOS.len()));
     let mut wrong = 0;
