@@ -1,7 +1,8 @@
-//! Experiments with controllers: [evaluation], [conformance] of stacks, [regimes], [golden] traces, [response] functions, [many
+//! Experiments with controllers: [evaluation], [conformance] of stacks, [regimes], [BBR cases](bbr_cases), [golden] traces, [response] functions, [many
 //! runs](grid) in one store, [offline replay and identification](replay), the [results] they yield, and how they are
 //! [written](output).
 
+pub mod bbr_cases;
 pub mod compare;
 pub mod conformance;
 pub mod evaluation;

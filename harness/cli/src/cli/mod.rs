@@ -1,6 +1,7 @@
 //! The commands of the `windlass` binary.
 
 mod batch;
+mod bbr_cases;
 mod choice;
 mod conformance;
 mod error;
@@ -54,6 +55,7 @@ enum Command {
     Paper(paper::Paper),
     Regimes(regimes::Regimes),
     Judged(judged::Judged),
+    BbrCases(bbr_cases::BbrCases),
     Report(evaluate::Report),
     Book(explain::Book),
 }
@@ -101,6 +103,7 @@ where
         Command::Paper(command) => command.run(),
         Command::Regimes(command) => command.run(),
         Command::Judged(command) => command.run(),
+        Command::BbrCases(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Book(command) => command.run(),
     };
