@@ -272,8 +272,7 @@ fn copa_with_every_delta() {
 /// A few flows of the simulator; all of every stack are `flows_are_named_by_those_of_other_stacks`.
 #[test]
 fn controllers_are_distinguished_by_arrivals() {
-    // The model knows Vegas by its document's rule, which never looks for a longer path.
-    let found = flows(&[Runner::SIMULATOR], &["reno", "scalable", "vegas:base_window=0", "ledbat++"], false);
+    let found = flows(&[Runner::SIMULATOR], &["reno", "scalable", "vegas", "ledbat++"], false);
     let model = Model::builtin().unwrap();
     let mut confusion = Confusion::default();
     confusion.add(&model, &found, Unit::Flow);

@@ -6,13 +6,13 @@ use windlass_stacks_quiche::OWN_LOGS;
 
 use crate::quiche;
 
-/// Less than nine of ten are identified: on two of the paths its BBR, version 2, is taken for
-/// another than ours, version 3.
+/// Twelve of fifteen are identified: on three of the paths its BBR, version 2, is nearer to
+/// another than ours, version 3, and by scores below that from which one is named.
 #[test]
 #[ignore = "minutes; ci/quiche identify runs it"]
 fn the_stack_s_own_controllers() {
     let (wrong, _) = natives(&[quiche()]);
-    assert!(wrong.len() <= 2, "{wrong:?}");
+    assert!(wrong.len() <= 3, "{wrong:?}");
 }
 
 #[test]
