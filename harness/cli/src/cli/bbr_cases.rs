@@ -76,6 +76,7 @@ impl BbrCases {
         let failed = cells(&cases, &columns).filter(|(_, _, (findings, _))| findings.verdict() == Verdict::Failed);
         match failed.count() {
             0 => Ok(()),
+            1 => Err(CliError::Failed("1 case failed".to_owned())),
             failed => Err(CliError::Failed(format!("{failed} cases failed"))),
         }
     }

@@ -1,5 +1,6 @@
 //! The `windlass` binary as a user runs it.
 
+mod bbr_cases;
 mod book;
 mod capture;
 mod citations;
