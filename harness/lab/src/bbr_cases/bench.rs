@@ -156,6 +156,8 @@ pub(super) struct Scenario {
     pub rtt: f64,
     /// Packets.
     pub buffer: u32,
+    /// Queue of the bottleneck, as TOML.
+    pub queue: Option<String>,
     /// s.
     pub duration: f64,
     /// Lines of `[[dumbbell.change]]` and `[[dumbbell.fault]]`.
@@ -167,7 +169,7 @@ pub(super) struct Scenario {
 impl Scenario {
     /// A flow that always has something to send.
     pub(super) fn bulk(rate: f64, rtt: f64, buffer: u32, duration: f64) -> Scenario {
-        Scenario { rate, rtt, buffer, duration, path: String::new(), flow: String::new() }
+        Scenario { rate, rtt, buffer, queue: None, duration, path: String::new(), flow: String::new() }
     }
 
     /// The same with a change of the bottleneck at `at` s.
@@ -184,6 +186,12 @@ impl Scenario {
     /// The same with a fault from `at` s on.
     pub(super) fn faults(mut self, at: f64, for_ms: f64, what: &str) -> Scenario {
         self.path.push_str(&format!("[[dumbbell.fault]]\nat_s = {at:.6}\nfor_ms = {for_ms}\n{what}\n"));
+        self
+    }
+
+    /// The same behind a policer of `rate` Mbit/s with a bucket of `burst` bytes.
+    pub(super) fn policed(mut self, rate: f64, burst: u32) -> Scenario {
+        self.queue = Some(format!("{{ kind = \"policer\", rate_mbps = {rate}, burst_bytes = {burst} }}"));
         self
     }
 
@@ -205,10 +213,11 @@ impl Scenario {
     }
 
     fn text(&self) -> String {
-        let Scenario { rate, rtt, buffer, duration, path, flow } = self;
+        let Scenario { rate, rtt, buffer, queue, duration, path, flow } = self;
+        let queue = queue.as_ref().map_or(format!("buffer_packets = {buffer}"), |queue| format!("queue = {queue}"));
         format!(
             "duration_s = {duration}\nsample_ms = 20\nheader_bytes = 33\n\n[dumbbell]\nrate_mbps = {rate}\nrtt_ms = {rtt}\n\
-             buffer_packets = {buffer}\n{path}\n[[flow]]\ncontroller = \"under-test\"\n{flow}"
+             {queue}\n{path}\n[[flow]]\ncontroller = \"under-test\"\n{flow}"
         )
     }
 }

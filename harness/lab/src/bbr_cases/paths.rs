@@ -174,11 +174,12 @@ pub(super) fn down_10x(bench: &Bench<'_>, findings: &mut Findings) -> Result<(),
     Ok(())
 }
 
+/// A policer of 10 Mbit/s whose bucket holds a product, on a link of 100.
 pub(super) fn policer(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    let scenario = Scenario::bulk(10.0, 40.0, 0, 20.0);
-    let seen = bench.run(&scenario)?;
+    let policed = Scenario::bulk(10.0, 40.0, 0, 20.0);
+    let seen = bench.run(&Scenario::bulk(100.0, 40.0, 0, policed.duration).policed(policed.rate, 50_000))?;
     // The draft names no share.
-    utilised(&seen, &scenario, 5.0, 0.5, findings);
+    utilised(&seen, &policed, 5.0, 0.5, findings);
     let loss = seen.loss();
     findings.check("loss does not go on", loss < 0.05, format!("{:.1} % of what was sent", 100.0 * loss));
     if !bench.shows_steps() {
