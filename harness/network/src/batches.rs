@@ -3,9 +3,9 @@
 
 use windlass_controllers::Span;
 
+use super::discipline::Gate;
 use super::out_of_range::{OutOfRange, check};
 use super::random::Stream;
-use super::service::Gate;
 
 /// When batches leave, and how large they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

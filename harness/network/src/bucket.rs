@@ -1,10 +1,10 @@
 //! A token bucket, and what polices or shapes by one.
 
+use super::discipline::Gate;
 use super::discipline::{Action, Admission, Arrival};
 use super::out_of_range::{OutOfRange, check};
 use super::packet::Packet;
 use super::random::Stream;
-use super::service::Gate;
 
 /// Rate and size of a token bucket.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,5 +1,5 @@
 //! What a queue discipline is: one that decides when a packet arrives ([`Admission`]), or one that owns its
-//! packets and decides which leaves ([`Scheduler`]).
+//! packets and decides which leaves ([`Scheduler`]); and what holds packets back behind either ([`Gate`]).
 //!
 //! The first kind is served in order, so that the [link](super::link) knows all of a packet's life when it
 //! arrives and holds it itself. A discipline is a file with its description, the check of it and one of the two
@@ -76,4 +76,21 @@ pub(super) trait Scheduler: Send {
 
     /// Sum of the waiting times until `now` of packets that wait, ns.
     fn waited(&self, now: u64) -> u128;
+}
+
+/// What holds packets back that a link could send. Packets are asked for in the order in which they leave.
+pub(super) trait Gate: Send {
+    /// When a packet may start that arrived at `arrived` on a link that is free from `free` on, ns.
+    fn start(&mut self, arrived: u64, free: u64, bytes: u32) -> u64;
+
+    /// The packet that was asked for last does start, at `start`.
+    fn take(&mut self, start: u64, bytes: u32);
+
+    /// When it is decided which of the packets that wait comes next, ns, on a link that is free from `free` on.
+    fn ready(&self, free: u64) -> u64;
+
+    /// Bytes that could have been sent until `now`; `None` if the link's rate says.
+    fn capacity(&self, _now: u64) -> Option<f64> {
+        None
+    }
 }

@@ -12,11 +12,10 @@ use std::collections::{BinaryHeap, VecDeque};
 use windlass_controllers::{Span, Time};
 
 use super::burst_loss::Channel;
-use super::discipline::{Action, Arrival, Held, Scheduler};
+use super::discipline::{Action, Arrival, Gate, Held, Scheduler};
 use super::packet::{Codepoint, Packet};
 use super::queue::Discipline;
 use super::random::Stream;
-use super::service::Gate;
 use super::stats::LinkStats;
 use super::topology::{Limit, LinkSpec, Set};
 use crate::ring::Ring;

@@ -2,6 +2,7 @@
 
 use super::batches::{BatchSpec, Batches};
 use super::bucket::{BucketSpec, Shaper};
+use super::discipline::Gate;
 use super::out_of_range::{OutOfRange, check};
 use super::trace::{Opportunities, Trace};
 
@@ -57,22 +58,5 @@ impl Service {
             Service::Shaper { burst, .. } => Some(Box::new(Shaper::new(BucketSpec { rate, depth: *burst }))),
             Service::Batches(spec) => Some(Box::new(Batches::new(*spec, seed, name))),
         }
-    }
-}
-
-/// What holds packets back that a link could send. Packets are asked for in the order in which they leave.
-pub(super) trait Gate: Send {
-    /// When a packet may start that arrived at `arrived` on a link that is free from `free` on, ns.
-    fn start(&mut self, arrived: u64, free: u64, bytes: u32) -> u64;
-
-    /// The packet that was asked for last does start, at `start`.
-    fn take(&mut self, start: u64, bytes: u32);
-
-    /// When it is decided which of the packets that wait comes next, ns, on a link that is free from `free` on.
-    fn ready(&self, free: u64) -> u64;
-
-    /// Bytes that could have been sent until `now`; `None` if the link's rate says.
-    fn capacity(&self, _now: u64) -> Option<f64> {
-        None
     }
 }

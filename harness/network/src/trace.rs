@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use windlass_controllers::Span;
 
+use super::discipline::Gate;
 use super::out_of_range::{OutOfRange, check};
-use super::service::Gate;
 
 /// Opportunities that a trace may have at most.
 const MOST: usize = 1 << 24;
