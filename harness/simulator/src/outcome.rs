@@ -59,6 +59,9 @@ pub struct FlowOutcome {
     /// went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Transfers>,
+    /// Of an application that writes frames: how they went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<FrameOutcome>,
     /// Window, goodput and RTT over time.
     pub series: FlowSeries,
 }
@@ -76,6 +79,23 @@ pub struct Transfers {
     pub median_s: Option<f64>,
     /// 95 % of these took no longer than this, s.
     pub p95_s: Option<f64>,
+}
+
+/// The frames of a video.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FrameOutcome {
+    /// Frames the application wrote.
+    pub written: u64,
+    /// How many of them the receiver has, with all before them.
+    pub delivered: u64,
+    /// How many took longer than the flow's `frame_late_ms`, or are not there by then.
+    pub late: u64,
+    /// From a frame's writing to its arrival took no longer than this for half of them, ms; `None` without any.
+    pub delay_median_ms: Option<f64>,
+    /// 95 % of them took no longer than this, ms.
+    pub delay_p95_ms: Option<f64>,
+    /// 99 % of them took no longer than this, ms.
+    pub delay_p99_ms: Option<f64>,
 }
 
 /// A flow over time: columns of equal length, sampled at equal distances.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
+use windlass_controllers::Span;
 use windlass_network::Stream;
 pub use windlass_simulator::measure::{Hash, hex};
 use windlass_simulator::scenario::{FlowSpec, REQUEST_BYTES, Writes};
@@ -97,8 +98,8 @@ impl Writer {
         let Some(writes) = self.writes else { return u64::MAX };
         let began = *self.began.get_or_insert(now);
         let since = u64::try_from(now.saturating_duration_since(began).as_nanos()).unwrap_or(u64::MAX);
-        let count = since / writes.every.0 + 1;
-        self.next = Some(began + Duration::from_nanos(count.saturating_mul(writes.every.0)));
+        let count = writes.count(Span(since));
+        self.next = Some(began + Duration::from_nanos(writes.at(count).0));
         writes.total(count).saturating_sub(made)
     }
 

@@ -2,10 +2,14 @@
 
 mod dynamic_flows;
 mod flow;
+mod frames;
+mod histogram;
 mod network;
 mod tally;
 
 pub use dynamic_flows::gather;
-pub use flow::{Histogram, Meter};
+pub use flow::Meter;
+pub use frames::FrameMeter;
+pub use histogram::Histogram;
 pub use network::NetworkMeter;
 pub use tally::{Hash, Tally, hex, tally};

@@ -51,6 +51,7 @@ pub fn tally(spec: &FlowSpec, numbers: &Tally, meter: &mut Meter) -> FlowOutcome
         sha256: Some(hex(&numbers.hash)),
         completed: spec.transfer_bytes.is_some_and(|bytes| received >= bytes),
         transfers: None,
+        frames: meter.frames(numbers.stop),
         series: meter.take_series(),
     }
 }

@@ -7,7 +7,7 @@ use windlass_controllers::{Signals, Span, Time};
 
 use super::faults;
 use super::fields::{Found, MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
-use super::flow_spec::{AckPolicy, Control, EndFault, FlowSpec, NATIVE, Recovery, Writes};
+use super::flow_spec::{AckPolicy, Control, EndFault, FlowSpec, Frames, NATIVE, Recovery, Writes};
 use super::traffic::stops_after_start;
 use windlass_network::{Limit, RouteId};
 
@@ -94,10 +94,18 @@ pub(super) fn read(
     let pacing = section.flag("pacing").unwrap_or(true);
     let drop_packets = section.ascending("drop_packets");
     let faults = faults::of_ends(section);
+    if let Some(writes) = writes.filter(|writes| writes.frames.is_some() && writes.least() < u64::from(packet_bytes)) {
+        let message = format!("{}: its smallest frame has {} bytes, less than a packet", section.name, writes.least());
+        section.lacks(message, Some("raise application_mbps, or lower frames_per_s or packet_bytes".to_owned()));
+    }
     if let Some(found) = &requests {
         if faults.iter().any(EndFault::is_rebinding) {
             let message = format!("{} is rebound, but a server that answers requests keeps its address", section.name);
             section.problem(&found.span, "answers them", message, Some("leave one of them out".to_owned()));
+        }
+        if writes.is_some_and(|writes| writes.frames.is_some()) && found.value > 1 {
+            let message = format!("{} has frames, which go on one stream, and {} requests", section.name, found.value);
+            section.problem(&found.span, "more than one stream", message, Some("make it 1 request".to_owned()));
         }
         if transfer_bytes.is_some_and(|bytes| bytes / found.value < u64::from(packet_bytes)) {
             let message = format!("{} has less than a packet for each of its requests", section.name);
@@ -163,10 +171,8 @@ fn writes(section: &Section<'_>) -> Option<Writes> {
         let message = format!("{name} has application_mbps and bursts");
         section.problem(&found.span, "one or the other", message, Some("leave out one of them".to_owned()));
     }
-    match (bytes, every) {
-        (Some(bytes), Some(every)) => {
-            Some(Writes { bytes: bytes.value as f64, every: Span(at_s(every.value).0.max(1)) })
-        }
+    let mut writes = match (bytes, every) {
+        (Some(bytes), Some(every)) => Some(Writes::new(bytes.value as f64, Span(at_s(every.value).0.max(1)))),
         (Some(found), None) => {
             let message = format!("{name} has burst_bytes, but not how often they come");
             section.problem(&found.span, "how often?", message, Some("add burst_every_s".to_owned()));
@@ -177,9 +183,59 @@ fn writes(section: &Section<'_>) -> Option<Writes> {
             section.problem(&found.span, "how much?", message, Some("add burst_bytes".to_owned()));
             None
         }
-        (None, None) => rate.map(|found| Writes::at_rate(found.value)),
+        (None, None) => rate.as_ref().map(|found| Writes::at_rate(found.value)),
+    };
+    let needs = |found: &Range<usize>, key: &str, other: &str| {
+        let message = format!("{name} has {key}, but no {other}");
+        section.problem(found, "of what?", message, Some(format!("add {other}")));
+    };
+    let time = |key| section.number(key, above_zero(MAX_TIME, "s"));
+    let (on, off) = (time("on_s"), time("off_s"));
+    match (&on, &off, &rate) {
+        (Some(on), Some(off), Some(_)) => {
+            let pauses = (Span(at_s(on.value).0.max(1)), Span(at_s(off.value).0));
+            writes = writes.map(|writes| Writes { pauses: Some(pauses), ..writes });
+        }
+        (Some(on), None, _) => needs(&on.span, "on_s", "off_s"),
+        (None, Some(off), _) => needs(&off.span, "off_s", "on_s"),
+        (Some(on), Some(_), None) => needs(&on.span, "on_s", "application_mbps"),
+        (None, None, _) => {}
     }
+    let fps = section.number("frames_per_s", within(0.1, 1000.0, "frames/s"));
+    let key_every = section.whole("key_frame_every", 1, 1_000_000, "frames");
+    let key_factor = section.number("key_frame_factor", within(1.0, 1000.0, ""));
+    let late = section.number("frame_late_ms", above_zero(MAX_DELAY, "ms"));
+    if let (Some(found), None) = (&key_factor, &key_every) {
+        needs(&found.span, "key_frame_factor", "key_frame_every");
+    }
+    let spans = [
+        ("key_frame_every", key_every.as_ref().map(|found| &found.span)),
+        ("frame_late_ms", late.as_ref().map(|found| &found.span)),
+    ];
+    let (Some(fps), Some(rate)) = (&fps, &rate) else {
+        for (key, span) in spans {
+            if let (Some(span), None) = (span, &fps) {
+                needs(span, key, "frames_per_s");
+            }
+        }
+        if let Some(fps) = &fps {
+            needs(&fps.span, "frames_per_s", "application_mbps");
+        }
+        return writes;
+    };
+    let frames = Frames {
+        key_every: key_every.as_ref().map_or(1, |found| found.value),
+        key_factor: key_factor.map_or(if key_every.is_some() { KEY_FACTOR } else { 1.0 }, |found| found.value),
+        late: late.map_or(LATE, |found| ms(found.value)),
+    };
+    let every = Span((1e9 / fps.value).round() as u64);
+    writes.map(|writes| Writes { frames: Some(frames), pauses: writes.pauses, ..Writes::every(rate.value, every) })
 }
+
+/// A delay that most applications do not suffer from (ITU-T G.114).
+const LATE: Span = Span::from_millis(150);
+/// A key frame's size beside that of the others, as video encoders' defaults have it, roughly.
+const KEY_FACTOR: f64 = 5.0;
 
 fn ack(section: &Section<'_>) -> AckPolicy {
     let policy = section.word("ack", &["per-packet", "delayed"]);

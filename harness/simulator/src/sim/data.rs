@@ -1,6 +1,6 @@
 //! The application's data: what to send next, what has arrived, when it is complete.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use windlass_controllers::Span;
 use windlass_controllers::event::LossTrigger;
@@ -47,6 +47,17 @@ pub(super) struct Data {
     repeats: BTreeMap<u64, bool>,
     /// How the application goes on writing, and how often it has; `None` if everything is written.
     writes: Option<(Writes, u64)>,
+    /// What the receiver has without a gap before it, where that is asked for.
+    in_order: Option<Box<InOrder>>,
+}
+
+/// Chunks at the receiver.
+#[derive(Clone, Debug, Default)]
+struct InOrder {
+    /// The first that is missing.
+    next: u64,
+    /// Those that came before their turn.
+    early: BTreeSet<u64>,
 }
 
 impl Data {
@@ -63,6 +74,7 @@ impl Data {
             fresh: 0,
             again: VecDeque::new(),
             repeats: BTreeMap::new(),
+            in_order: writes.and_then(|writes| writes.frames).map(|_| Box::default()),
             acked: 0,
             arrived_bytes: 0,
         };
@@ -79,13 +91,15 @@ impl Data {
             self.written = self.chunks;
             self.writes = None;
         } else {
-            self.written = written / u64::from(self.chunk_bytes);
+            let chunk = u64::from(self.chunk_bytes);
+            // A frame does not wait for the next one to fill its last packet.
+            self.written = if writes.frames.is_some() { written.div_ceil(chunk) } else { written / chunk };
         }
     }
 
     /// How long after a write the next one comes; `None` if everything is written.
     pub fn next_write(&self) -> Option<Span> {
-        self.writes.map(|(writes, _)| writes.every)
+        self.writes.map(|(writes, count)| writes.at(count) - writes.at(count - 1))
     }
 
     fn size(&self, chunk: u64) -> u32 {
@@ -159,7 +173,18 @@ impl Data {
         }
         let bytes = u64::from(packet.bytes - self.header);
         self.arrived_bytes += bytes;
+        if let Some(in_order) = &mut self.in_order {
+            in_order.early.insert(packet.chunk);
+            while in_order.early.remove(&in_order.next) {
+                in_order.next += 1;
+            }
+        }
         bytes
+    }
+
+    /// Bytes the receiver has without a gap before them, where frames are told apart.
+    pub fn in_order(&self) -> Option<u64> {
+        self.in_order.as_ref().map(|in_order| in_order.next * u64::from(self.chunk_bytes))
     }
 
     /// A packet was acknowledged; `late` if it had been declared lost.

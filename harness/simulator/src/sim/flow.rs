@@ -111,7 +111,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             receiver: Receiver::new(spec.ack),
             timers,
             armed: NEVER,
-            meter: Meter::new(spec.packet_bytes),
+            meter: Meter::of(&spec),
             arrived_bytes: 0,
             arrivals: Arrivals::default(),
             dropped: 0,
@@ -184,6 +184,9 @@ impl<E: ConfiguredController> FlowRun<E> {
         }
         if packet.id & PROBE == 0 {
             self.arrived_bytes += sender.arrived(packet.id);
+            if let Some(in_order) = sender.data.in_order() {
+                self.meter.received(Time(now), in_order);
+            }
             self.arrivals.add(packet.bytes, now.saturating_sub(packet.sent_at.0));
         }
         match self.receiver.packet(now, packet) {
@@ -311,6 +314,7 @@ impl<E: ConfiguredController> FlowRun<E> {
         sender.begin(now, &mut context);
         self.sender = Some(sender);
         self.started = Some(now);
+        self.meter.wrote(Time(now));
         if self.spec.vanishes.is_some() {
             self.restart_idle_timeout(now);
         }
@@ -423,6 +427,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             sha256: None,
             completed: self.completed,
             transfers: None,
+            frames: self.meter.frames(Time(stop)),
             series: self.meter.take_series(),
         }
     }

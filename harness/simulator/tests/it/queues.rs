@@ -1,6 +1,6 @@
-//! Queues and links with flows in front of them.
+//! Queues and links with flows in front of them, and what waits for its application.
 
-use windlass_simulator::outcome::Outcome;
+use windlass_simulator::outcome::{FrameOutcome, Outcome};
 use windlass_simulator::scenario::Scenario;
 use windlass_simulator::sim;
 
@@ -50,4 +50,49 @@ fn a_policer_and_a_shaper_let_their_rate_pass() {
     let shaper = "shaper = { burst_bytes = 20_000_000, peak_mbps = 200 }";
     let goodput = run(shaper, &["controller = \"cubic\""]).flows[0].goodput_mbps;
     assert!((43.0..45.0).contains(&goodput), "{goodput}");
+}
+
+fn frames(link: &str, flows: &[&str]) -> FrameOutcome {
+    run(link, flows).flows[0].frames.unwrap()
+}
+
+const VIDEO: &str = "controller = \"cubic\"\napplication_mbps = 4\nframes_per_s = 25";
+
+#[test]
+fn frames_take_the_path_and_their_own_length() {
+    // A frame of 20 kB is 17 packets: 4.2 ms at 40 Mbit/s and 10 ms of delay, and what pacing adds.
+    let alone = frames("", &[VIDEO]);
+    assert_eq!((alone.written, alone.late), (751, 0));
+    assert!(alone.delivered >= 750);
+    let median = alone.delay_median_ms.unwrap();
+    assert!((14.0..30.0).contains(&median), "{median}");
+    // Key frames five times as large take longer, and the rate is the same.
+    let keyed = run("", &[&format!("{VIDEO}\nkey_frame_every = 25")]);
+    let keys = keyed.flows[0].frames.unwrap();
+    assert!(keys.delay_p99_ms.unwrap() > alone.delay_p99_ms.unwrap() + 5.0, "{keys:?} {alone:?}");
+    assert!((keyed.flows[0].goodput_mbps - 4.0).abs() < 0.05, "{}", keyed.flows[0].goodput_mbps);
+}
+
+#[test]
+fn a_bulk_flow_makes_frames_late_unless_queues_are_kept_apart() {
+    let bulk = "controller = \"cubic\"";
+    let behind = frames("", &[VIDEO, bulk]);
+    let apart = frames("queue = \"fq-codel\"", &[VIDEO, bulk]);
+    assert!(behind.late > 300, "twenty BDPs are 400 ms: {behind:?}");
+    assert!(apart.late < 10 && apart.delay_p95_ms.unwrap() < 60.0, "{apart:?}");
+}
+
+#[test]
+fn a_source_pauses_and_resumes() {
+    let flow = "controller = \"cubic\"\napplication_mbps = 8\non_s = 1\noff_s = 2";
+    let outcome = run("", &[flow]);
+    let flow = &outcome.flows[0];
+    // A third of the time.
+    assert!((flow.goodput_mbps - 8.0 / 3.0).abs() < 0.03, "{}", flow.goodput_mbps);
+    let at = |second: f64| {
+        let point = flow.series.time_s.iter().position(|time| *time >= second).unwrap();
+        flow.series.goodput_mbps[point]
+    };
+    assert!(at(0.5) > 7.0 && at(3.5) > 7.0 && at(27.5) > 7.0, "on");
+    assert!(at(1.5) == 0.0 && at(2.5) == 0.0 && at(29.0) == 0.0, "off");
 }

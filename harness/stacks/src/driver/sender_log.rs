@@ -58,6 +58,12 @@ struct Log {
 }
 
 impl SenderLog {
+    /// Time of the next event, by the network's clock.
+    #[must_use]
+    pub fn by_network(&self) -> Time {
+        Time(self.now.0.saturating_sub(self.ahead.0))
+    }
+
     /// The sender log of a flow that starts with `decision`; with a `trace`, every packet is logged.
     pub fn new(meter: Meter, decision: Decision, trace: Option<SharedTrace<Output>>) -> SenderLog {
         SenderLog {

@@ -50,7 +50,7 @@ fn streams_differ_by_name_and_seed() {
 fn an_application_writes_when_it_has_its_data() {
     let origin = Instant::now();
     let at = |ms| origin + Duration::from_millis(ms);
-    let mut writer = Writer::new(Some(Writes { bytes: 1000.5, every: Span::from_millis(500) }));
+    let mut writer = Writer::new(Some(Writes::new(1000.5, Span::from_millis(500))));
     assert_eq!((writer.room(at(3), 0), writer.next()), (1000, Some(at(503))));
     assert_eq!((writer.room(at(502), 1000), writer.next()), (0, Some(at(503))));
     assert_eq!((writer.room(at(503), 1000), writer.next()), (1001, Some(at(1003))));

@@ -106,6 +106,11 @@ impl<S: QuinnApi> Flow<S> {
             true => self.writer.room(now, self.transfers.iter().map(Transfer::made).sum()),
             false => return Ok(()),
         };
+        {
+            let mut log = lock(&self.sender_log);
+            let at = log.by_network();
+            log.meter.wrote(at);
+        }
         for (stream, transfer) in self.streams.iter_mut().zip(&mut self.transfers) {
             let Some(id) = stream.sending.filter(|_| stream.is_requested && !stream.finished) else { continue };
             let sent = lock(&self.sender_log).stream_sent(stream.id);
@@ -139,6 +144,10 @@ impl<S: QuinnApi> Flow<S> {
             let Some(id) = stream.receiving else { break };
             stream.ended |= S::read(connection, id, &mut |offset, bytes| transfer.receive(offset, bytes))?;
         }
+        let mut log = lock(&self.sender_log);
+        let at = log.by_network();
+        log.meter.received(at, self.transfers[0].in_order());
+        drop(log);
         self.ended |= self.streams.iter().all(|stream| stream.ended);
         Ok(())
     }

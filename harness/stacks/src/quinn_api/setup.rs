@@ -47,7 +47,7 @@ impl<S: QuinnApi> SansIo for Driver<S> {
         let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
         let first = setup.first_decision(spec, payload)?;
         let trace = log.map(|log| setup.begin(log, spec, &first));
-        let sender_log = SenderLog::new(Meter::new(spec.packet_bytes), first, trace.clone());
+        let sender_log = SenderLog::new(Meter::of(spec), first, trace.clone());
         let sender_log = Arc::new(Mutex::new(sender_log));
         let factory = setup.factory(spec, payload, Arc::clone(&sender_log), trace.clone(), level)?;
         let transport = Transport::of(spec, payload);

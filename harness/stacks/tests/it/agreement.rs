@@ -226,3 +226,46 @@ fn noq_and_the_simulator_agree_where_it_is_hard() {
         assert_within(noq / sim, 0.1);
     }
 }
+
+/// What an application writes, and links that do not send at a steady rate, are the same to the simulator and to real stacks.
+#[test]
+fn videos_pauses_and_links_of_every_kind_agree() {
+    const LINK: &str = "[dumbbell]\nrtt_ms = 40\nbuffer_packets = 200\n";
+    let run = |link: &str, flow: &str| {
+        let text = format!("duration_s = 6\n{LINK}{link}\n[[flow]]\ncontroller = \"cubic\"\n{flow}");
+        let scenario = Scenario::read("agreement", &text, None).unwrap();
+        let sim = sim::run(&scenario).unwrap().flows.remove(0);
+        let stacks: [&dyn Stack; 2] = [&Quinn, &Noq];
+        let of = |stack: &dyn Stack| stack.run(&scenario, &mut |_| Ok(None), &|_| false).unwrap().flows.remove(0);
+        (sim, stacks.map(of))
+    };
+    for link in [
+        "capacity = { file = \"builtin:lte-like\", scale = 0.5 }",
+        "rate_mbps = 3\nshaper = { burst_bytes = 300_000, peak_mbps = 20 }",
+        "rate_mbps = 3\nbatches = { every_ms = 4, jitter_ms = 2, packets = 16 }",
+        "rate_mbps = 3\nqueue = \"pie\"",
+        "rate_mbps = 3\nqueue = \"dualpi2\"",
+    ] {
+        let (sim, stacks) = run(link, "");
+        for stack in stacks {
+            let ratio = stack.goodput_mbps * PACKET / (PACKET - HEADERS) / sim.goodput_mbps;
+            assert!((0.8..1.2).contains(&ratio), "{link}: {} and {} Mbit/s", stack.goodput_mbps, sim.goodput_mbps);
+        }
+    }
+    let (sim, stacks) = run("rate_mbps = 20", "application_mbps = 1\nframes_per_s = 25\nkey_frame_every = 50");
+    let expected = sim.frames.unwrap();
+    for stack in stacks {
+        let frames = stack.frames.unwrap();
+        // It begins a handshake later.
+        assert!(expected.written - frames.written <= 4 && frames.written - frames.delivered <= 3, "{frames:?}");
+        assert_eq!((frames.late, expected.late), (0, 0), "{frames:?}");
+        let (theirs, ours) = (frames.delay_median_ms.unwrap(), expected.delay_median_ms.unwrap());
+        assert!((theirs - ours).abs() < 8.0, "{theirs} and {ours} ms");
+    }
+    let (sim, stacks) = run("rate_mbps = 20", "application_mbps = 3\non_s = 1\noff_s = 3");
+    for stack in stacks {
+        // Two of six seconds.
+        let [ours, theirs] = [&sim, &stack].map(|flow| flow.goodput_mbps);
+        assert!((ours - 1.0).abs() < 0.05 && (theirs - 1.0).abs() < 0.05, "{ours} and {theirs} Mbit/s");
+    }
+}

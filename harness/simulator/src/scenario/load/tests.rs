@@ -550,6 +550,40 @@ fn requests_that_cannot_be_are_named() {
 }
 
 #[test]
+fn videos_and_pauses_are_read() {
+    let writes = |keys: &str| read(&dumbbell("", keys)).flows[0].writes.unwrap();
+    let on_off = writes("application_mbps = 8\non_s = 0.025\noff_s = 1");
+    // Three writes of 10 ms begin in 25 ms.
+    assert_eq!([0, 1, 2, 3, 4].map(|number| on_off.at(number).millis()), [0.0, 10.0, 20.0, 1025.0, 1035.0]);
+    assert_eq!([0, 9, 10, 24, 1024, 1025].map(|ms| on_off.count(Span::from_millis(ms))), [1, 1, 2, 3, 3, 4]);
+    let video = writes(
+        "application_mbps = 4\nframes_per_s = 25\nkey_frame_every = 10\nkey_frame_factor = 3\nframe_late_ms = 80",
+    );
+    assert_eq!((video.every, video.frames.unwrap().late), (Span::from_millis(40), Span::from_millis(80)));
+    let sizes: Vec<u64> = (0..11).map(|number| video.total(number + 1) - video.total(number)).collect();
+    // Ten frames of 20 kB on average: one of 50 kB, nine of a third of that.
+    assert_eq!((video.total(10), sizes[0], sizes[10]), (200_000, 50_000, 50_000));
+    assert!(sizes[1..10].iter().all(|size| (16_666..=16_667).contains(size)), "{sizes:?}");
+    for (keys, expected) in [
+        ("application_mbps = 4\non_s = 1", "has on_s, but no off_s (add off_s)"),
+        ("application_mbps = 4\noff_s = 1", "has off_s, but no on_s"),
+        ("on_s = 1\noff_s = 1", "has on_s, but no application_mbps"),
+        ("frames_per_s = 25", "has frames_per_s, but no application_mbps"),
+        ("application_mbps = 4\nframe_late_ms = 25", "has frame_late_ms, but no frames_per_s"),
+        (
+            "application_mbps = 4\nframes_per_s = 25\nkey_frame_factor = 2",
+            "has key_frame_factor, but no key_frame_every",
+        ),
+        ("application_mbps = 4\nframes_per_s = 2000", "frames_per_s is 2000; expected a number from 0.1 to 1000"),
+        ("application_mbps = 0.1\nframes_per_s = 25", "its smallest frame has 500 bytes, less than a packet"),
+        ("application_mbps = 4\nframes_per_s = 25\nrequests = 2", "has frames, which go on one stream, and 2 requests"),
+    ] {
+        let found = problems(&dumbbell("", keys));
+        assert!(found.contains(expected), "{keys}: {found}");
+    }
+}
+
+#[test]
 fn problems_render_with_their_source() {
     let error = Scenario::read("bad.toml", &DUMBBELL.replace("rtt_ms", "rtt_m"), None).unwrap_err();
     let mut out = String::new();
