@@ -4,23 +4,24 @@
 //! written into a hidden directory inside and moved when all of the trace are complete, so that
 //! none is ever half written.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use arrow::array::{RecordBatch, StringDictionaryBuilder, UInt32Array, UInt64Array};
-use arrow::datatypes::{Int32Type, SchemaRef};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
-use windlass_qlog_analysis::metrics::{Measured, measure};
-use windlass_qlog_analysis::model::{Batch, Trace};
-use windlass_qlog_analysis::read::{Options, ReadError, Summary, read, twice};
+use windlass_qlog_analysis::metrics::Measured;
+use windlass_qlog_analysis::read::{Options, Summary};
 
-use crate::{Error, Labels, Row, Table, Tables, connections};
+use crate::filling::{Filled, Sink, fill};
+use crate::{Error, Labels, Row, Table, connections};
 
 /// The file that marks a directory as a dataset.
 pub(crate) const MARKER: &str = "windlass-dataset.json";
@@ -109,49 +110,20 @@ impl Dataset {
         said: &Labels,
         options: &Options,
     ) -> Result<Added, Error> {
-        let mut known = options.clone();
-        let (summary, measured) = twice(
-            || open().map_err(ReadError::from),
-            options,
-            |input, options| {
-                known = Options { state_variables: true, ..options.clone() };
-                measure(input, options)
-            },
-        )?;
-        let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(&self.directory);
-        let staging = staging.map_err(Error::at(&self.directory))?;
-        let name = file_name(file);
-        let mut filling = Filling {
-            root: staging.path().to_owned(),
-            name: name.clone(),
-            file,
-            places: places(&measured, said),
-            groups: summary.traces.iter().map(|trace| trace.group.clone()).collect(),
-            parts: HashMap::new(),
-            outputs: BTreeMap::new(),
-            before: Vec::new(),
-            unknown: BTreeMap::new(),
-            added: Added { connections: measured.len(), ..Added::default() },
+        let place = |one: &Measured| said.or(&Labels::of(one)).folder();
+        let staging = || {
+            let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(&self.directory);
+            let staging = staging.map_err(Error::at(&self.directory))?;
+            Ok(Staged { name: file_name(file), outputs: BTreeMap::new(), rows: BTreeMap::new(), staging })
         };
-        let again = open().map_err(ReadError::Io)?;
-        let mut failed = None;
-        let read = read(again, &known, &mut |trace, batch| {
-            filling.add(trace, &batch).map_err(|error| {
-                let text = error.to_string();
-                failed = Some(error);
-                ReadError::Stopped(text)
-            })
-        });
-        if let Some(error) = failed {
-            return Err(error);
+        let Filled { mut sink, summary, measured, unknown } = fill(file, open, options, &place, staging)?;
+        sink.connections(file, &measured, &place)?;
+        let Staged { name, outputs, rows, staging } = sink;
+        for output in outputs.into_values() {
+            output.finish()?;
         }
-        let again = read?;
-        filling.rest()?;
-        filling.connections(&measured, said)?;
-        let mut added = filling.finish()?;
-        added.summary = Summary { checks: summary.checks, ..again };
         self.place(staging.path(), &name)?;
-        Ok(added)
+        Ok(Added { summary, connections: measured.len(), rows, unknown })
     }
 
     /// Moves the files in `staging` to their places. Others called `name` are of an earlier time.
@@ -206,153 +178,52 @@ fn file_name(file: &str) -> String {
     format!("{}-{hash:016x}.parquet", plain.trim_start_matches('.'))
 }
 
-/// Where the rows of each connection go, by trace and connection.
-fn places(measured: &[Measured], said: &Labels) -> HashMap<(u32, String), String> {
-    let place = |one: &Measured| ((one.trace.index, one.group.clone()), said.or(&Labels::of(one)).folder());
-    measured.iter().map(place).collect()
-}
-
-/// The rows of one file.
-struct Filling<'a> {
-    root: PathBuf,
+/// The Parquet files of one trace file, not yet in their places.
+struct Staged {
     name: String,
-    file: &'a str,
-    /// Directory of each connection's rows.
-    places: HashMap<(u32, String), String>,
-    /// Connection in each trace's header.
-    groups: Vec<String>,
-    parts: HashMap<String, Tables>,
     outputs: BTreeMap<(String, Table), Output>,
-    /// Events of each trace so far.
-    before: Vec<u64>,
-    /// Unknown fields and events, by trace and name.
-    unknown: BTreeMap<(u32, String), u64>,
-    added: Added,
+    rows: BTreeMap<Table, u64>,
+    staging: tempfile::TempDir,
 }
 
-impl Filling<'_> {
-    fn add(&mut self, trace: &Trace, batch: &Batch) -> Result<(), Error> {
-        let index = trace.index as usize;
-        self.before.resize(self.before.len().max(index + 1), 0);
-        let before = self.before[index];
-        let mut at = 0;
-        while let Some(first) = batch.events.get(at) {
-            let run = batch.events[at..].iter().take_while(|event| event.group == first.group).count();
-            let connection = match batch.name(first.group) {
-                "" => self.groups.get(index).cloned().unwrap_or_default(),
-                group => group.to_owned(),
-            };
-            let folder = self.folder(trace.index, &connection);
-            let tables = self.parts.entry(folder.clone()).or_default();
-            let mut full = Vec::new();
-            for event in at..at + run {
-                tables.add(self.file, &connection, before, batch, event);
-                if event % 1024 == 0 {
-                    full.extend(tables.take_full()?);
-                }
+impl Sink for Staged {
+    fn write(&mut self, folder: &str, table: Table, batch: RecordBatch) -> Result<(), Error> {
+        let output = match self.outputs.entry((folder.to_owned(), table)) {
+            Entry::Occupied(there) => there.into_mut(),
+            Entry::Vacant(free) => {
+                let directory = self.staging.path().join(table.name()).join(folder);
+                fs::create_dir_all(&directory).map_err(Error::at(&directory))?;
+                free.insert(Output::new(&directory.join(&self.name), table.schema())?)
             }
-            full.extend(tables.take_full()?);
-            self.write(&folder, full)?;
-            at += run;
-        }
-        self.before[index] += batch.events.len() as u64;
-        for (&name, &count) in &batch.unknown {
-            let key = (trace.index, batch.name(name).to_owned());
-            *self.unknown.entry(key).or_default() += count;
-            self.added.unknown += count;
-        }
+        };
+        output.add(&batch)?;
+        *self.rows.entry(table).or_default() += batch.num_rows() as u64;
         Ok(())
     }
+}
 
-    fn folder(&self, trace: u32, connection: &str) -> String {
-        let place = self.places.get(&(trace, connection.to_owned()));
-        place.cloned().unwrap_or_else(|| Labels::default().folder())
-    }
-
-    fn write(&mut self, folder: &str, batches: Vec<(Table, RecordBatch)>) -> Result<(), Error> {
-        for (table, batch) in batches {
-            let key = (folder.to_owned(), table);
-            let output = match self.outputs.entry(key) {
-                std::collections::btree_map::Entry::Occupied(there) => there.into_mut(),
-                std::collections::btree_map::Entry::Vacant(free) => {
-                    let directory = self.root.join(table.name()).join(folder);
-                    fs::create_dir_all(&directory).map_err(Error::at(&directory))?;
-                    free.insert(Output::new(&directory.join(&self.name), table.schema())?)
-                }
-            };
-            output.add(&batch)?;
-            *self.added.rows.entry(table).or_default() += batch.num_rows() as u64;
-        }
-        Ok(())
-    }
-
-    /// Writes what is left, and what was not understood.
-    fn rest(&mut self) -> Result<(), Error> {
-        let mut parts: Vec<(String, Tables)> = self.parts.drain().collect();
-        parts.sort_by(|one, other| one.0.cmp(&other.0));
-        for (folder, mut tables) in parts {
-            let batches = tables.take()?;
-            self.write(&folder, batches)?;
-        }
-        let mut by_folder: BTreeMap<String, Vec<(u32, String, u64)>> = BTreeMap::new();
-        for ((trace, name), count) in std::mem::take(&mut self.unknown) {
-            let group = self.groups.get(trace as usize).cloned().unwrap_or_default();
-            let first = self.places.iter().filter(|((index, _), _)| *index == trace).map(|(_, folder)| folder).min();
-            let folder = match self.places.get(&(trace, group)).or(first) {
-                Some(folder) => folder.clone(),
-                None => Labels::default().folder(),
-            };
-            by_folder.entry(folder).or_default().push((trace, name, count));
-        }
-        for (folder, rows) in by_folder {
-            let batch = unknown(self.file, &rows)?;
-            self.write(&folder, vec![(Table::Unknown, batch)])?;
-        }
-        Ok(())
-    }
-
+impl Staged {
     /// Writes the rows of the connections, and of paths.
-    fn connections(&mut self, measured: &[Measured], said: &Labels) -> Result<(), Error> {
+    fn connections(
+        &mut self,
+        file: &str,
+        measured: &[Measured],
+        place: &dyn Fn(&Measured) -> String,
+    ) -> Result<(), Error> {
         let mut by_folder: BTreeMap<String, [Vec<Row<'_>>; 2]> = BTreeMap::new();
         for one in measured {
-            let [whole, paths] = by_folder.entry(said.or(&Labels::of(one)).folder()).or_default();
-            whole.push(Row::whole(self.file, one));
-            paths.extend(Row::paths(self.file, one));
+            let [whole, paths] = by_folder.entry(place(one)).or_default();
+            whole.push(Row::whole(file, one));
+            paths.extend(Row::paths(file, one));
         }
         for (folder, [whole, paths]) in by_folder {
-            self.write(&folder, vec![(Table::Connections, connections(&whole)?)])?;
+            self.write(&folder, Table::Connections, connections(&whole)?)?;
             if !paths.is_empty() {
-                self.write(&folder, vec![(Table::Paths, connections(&paths)?)])?;
+                self.write(&folder, Table::Paths, connections(&paths)?)?;
             }
         }
         Ok(())
     }
-
-    fn finish(self) -> Result<Added, Error> {
-        for (_, output) in self.outputs {
-            output.finish()?;
-        }
-        Ok(self.added)
-    }
-}
-
-/// Rows of what was not understood: trace, name, count.
-fn unknown(file: &str, rows: &[(u32, String, u64)]) -> Result<RecordBatch, Error> {
-    let mut files = StringDictionaryBuilder::<Int32Type>::new();
-    let mut names = StringDictionaryBuilder::<Int32Type>::new();
-    for (_, name, _) in rows {
-        files.append_value(file);
-        names.append_value(name);
-    }
-    Ok(RecordBatch::try_new(
-        Table::Unknown.schema(),
-        vec![
-            Arc::new(files.finish()),
-            Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.0))),
-            Arc::new(names.finish()),
-            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.2))),
-        ],
-    )?)
 }
 
 /// Rows of a row group. What is not yet a group is held in memory, encoded.

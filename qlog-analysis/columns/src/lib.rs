@@ -5,7 +5,8 @@
 //! variables. `trace` and `seq` say in which order events stood, over all tables, so nothing
 //! is lost of what the readers know; what they do not know is counted in a table of its own.
 //! [`Dataset`] writes traces into a directory of Parquet files, partitioned by controller,
-//! stack and scenario. Memory is that of some ten thousand rows, whatever the trace.
+//! stack and scenario; its memory is that of some ten thousand rows, whatever the trace. [`Loaded`] holds a file's tables in
+//! memory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use windlass_qlog_analysis::read::ReadError;
 
 mod connections;
 mod dataset;
+mod filling;
 mod labels;
 mod rows;
 mod schema;
@@ -21,8 +23,10 @@ mod schema;
 pub mod sql;
 mod tables;
 
+pub use arrow::array::RecordBatch;
 pub use connections::{Row, connections, sharing};
 pub use dataset::{Added, Dataset, single};
+pub use filling::{Loaded, measures};
 pub use labels::{Labels, PARTITIONS, UNKNOWN};
 pub use schema::Table;
 pub use tables::Tables;

@@ -100,11 +100,31 @@ impl Batch<'_> {
     /// # Errors
     /// Interrupted, or the qlog directory cannot be made.
     pub(super) fn run(&self, scenarios: &[Scenario], store: Option<&Store>) -> Result<Results, CliError> {
+        let stop = interrupt()?;
+        self.run_until(&stop, &self.progress(), scenarios, store)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::new(self.combinations().len() as u64 * STEPS)
+    }
+
+    /// [`Batch::run`] that ends when `stop` is raised.
+    ///
+    /// # Errors
+    /// `stop` was raised, or the qlog directory cannot be made.
+    pub(super) fn run_until(
+        &self,
+        stop: &AtomicBool,
+        progress: &Progress,
+        scenarios: &[Scenario],
+        store: Option<&Store>,
+    ) -> Result<Results, CliError> {
         let logs = match (store, self.logs) {
             (Some(store), Some(settings)) => Some((settings, store.qlog_dir()?)),
             _ => None,
         };
-        let runs = self.carry_out(logs.as_ref().map(|(settings, dir)| (*settings, dir.as_path())))?;
+        let logs = logs.as_ref().map(|(settings, dir)| (*settings, dir.as_path()));
+        let runs = self.carry_out(stop, progress, logs)?;
         Ok(Results {
             schema: SCHEMA.to_owned(),
             windlass: env!("CARGO_PKG_VERSION").to_owned(),
@@ -126,10 +146,13 @@ impl Batch<'_> {
         self.controllers.iter().map(|name| contender(name)).collect()
     }
 
-    fn carry_out(&self, logs: Option<(LogSettings, &Path)>) -> Result<Vec<Run>, CliError> {
-        let stop = interrupt()?;
+    fn carry_out(
+        &self,
+        stop: &AtomicBool,
+        progress: &Progress,
+        logs: Option<(LogSettings, &Path)>,
+    ) -> Result<Vec<Run>, CliError> {
         let jobs = self.combinations();
-        let progress = Progress::new(jobs.len() as u64 * STEPS);
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.jobs)
             .build()
@@ -254,7 +277,7 @@ impl Watch for Watched {
 const STEPS: u64 = 100;
 
 /// How many runs are done, and how far the others are.
-struct Progress(ProgressBar);
+pub(super) struct Progress(ProgressBar);
 
 impl Progress {
     /// A bar of so many steps.
@@ -262,6 +285,11 @@ impl Progress {
         let style = ProgressStyle::with_template("{wide_bar:.blue} {percent}% {elapsed} (left {eta})  {msg:40!}");
         let bar = ProgressBar::new(steps);
         Progress(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
+    }
+
+    /// Nobody looks at it.
+    pub(super) fn hidden() -> Progress {
+        Progress(ProgressBar::hidden())
     }
 
     /// A run of `all` steps that had done `steps` has done `part` of its work; what it has done now.

@@ -36,6 +36,12 @@ impl List {
     }
 }
 
+/// What `windlass list NAME --json` prints, of every controller.
+#[must_use]
+pub fn controllers() -> Value {
+    NamedController::all().map(|entry| one_as_json(&entry.default)).collect()
+}
+
 fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }

@@ -1,4 +1,4 @@
-//! The commands of the `windlass` binary.
+//! The commands of the `windlass` binary, and what some of them print as values for other programs.
 
 mod batch;
 mod bbr_cases;
@@ -25,6 +25,10 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 pub use error::CliError;
+pub use list::controllers;
+#[cfg(feature = "parquet")]
+pub use qlog::{loaded, measured};
+pub use run::{Asked, json, results};
 
 use windlass_adapter::NamedController;
 use windlass_controllers::Entry;

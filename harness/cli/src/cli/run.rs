@@ -1,16 +1,17 @@
 //! `windlass run`: one scenario; and the options that say what is logged.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use clap::ValueEnum;
 use windlass_qlog::Profile;
 
 use super::CliError;
-use super::batch::{Batch, failures, save};
+use super::batch::{Batch, Progress, failures, save};
 use super::choice;
 use super::error::{print, warn};
 use super::summary;
-use windlass_lab::results::Store;
+use windlass_lab::results::{Results, Store};
 use windlass_stacks::stack::{LogDetail, LogSettings, Runner};
 
 /// Run a scenario and print its results
@@ -50,6 +51,17 @@ pub(super) struct RunScenario {
 
 impl RunScenario {
     pub(super) fn run(&self) -> Result<(), CliError> {
+        let (results, report) = self.carry_out(None)?;
+        print(&if self.json { json(&results)? } else { summary::of_runs(&results) })?;
+        if let Some(report) = report {
+            print_report_path(&report, self.json)?;
+        }
+        failures(&results)
+    }
+
+    /// The results, and the path of the report if there is one. With `stop`, the run ends when that is raised, and
+    /// shows no progress.
+    fn carry_out(&self, stop: Option<&AtomicBool>) -> Result<(Results, Option<PathBuf>), CliError> {
         let sources = [choice::scenario(&self.scenario)?];
         let controllers = choice::controllers(&self.controller)?;
         let mut stacks = choice::stacks(&self.stack)?;
@@ -68,18 +80,50 @@ impl RunScenario {
         };
         let scenarios = batch.check(true)?;
         let store = self.out.as_deref().map(Store::open).transpose()?;
-        let results = batch.run(&scenarios, store.as_ref())?;
-        let json = results.to_json().map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
-        let report = match store {
-            Some(store) => Some(save(store, &results)?),
-            None => None,
+        let results = match stop {
+            None => batch.run(&scenarios, store.as_ref())?,
+            Some(stop) => batch.run_until(stop, &Progress::hidden(), &scenarios, store.as_ref())?,
         };
-        print(&if self.json { json } else { summary::of_runs(&results) })?;
-        if let Some(report) = report {
-            print_report_path(&report, self.json)?;
-        }
-        failures(&results)
+        let report = store.map(|store| save(store, &results)).transpose()?;
+        Ok((results, report))
     }
+}
+
+/// What `windlass run` is asked for, by a program.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// A scenario file, or the name of a built-in one.
+    pub scenario: String,
+    /// Controllers for the flows under test; none for the scenario's own.
+    pub controllers: Vec<String>,
+    /// Stacks to run it on.
+    pub stacks: Vec<String>,
+    /// Seed of all random numbers; `None` for the scenario's.
+    pub seed: Option<u64>,
+    /// Directory for `results.json`, CSV files, qlog files and the report; `None` writes nothing.
+    pub out: Option<PathBuf>,
+}
+
+/// The results that `windlass run` has for the same arguments. The runs end when `stop` is raised.
+///
+/// # Errors
+/// An argument names something that does not exist or cannot work, a run went wrong, output cannot be written, or
+/// `stop` was raised.
+pub fn results(asked: Asked, stop: &AtomicBool) -> Result<Results, CliError> {
+    let Asked { scenario, controllers: controller, stacks: stack, seed, out } = asked;
+    let qlog = QlogOptions { qlog_profile: LogFormat::Ietf, qlog_detail: None };
+    let run = RunScenario { scenario, controller, stack, wire: false, seed, out, json: false, jobs: 0, qlog };
+    let (results, _) = run.carry_out(Some(stop))?;
+    failures(&results)?;
+    Ok(results)
+}
+
+/// The text of `windlass run --json`.
+///
+/// # Errors
+/// A number is not finite.
+pub fn json(results: &Results) -> Result<String, CliError> {
+    results.to_json().map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))
 }
 
 /// Prints where the report is: on standard error if JSON is on standard output.

@@ -19,6 +19,8 @@ use windlass_simulator::outcome::{FlowOutcome, Outcome, QueueOutcome};
 pub use crate::output::{StoreError, replace};
 pub use metrics::Metrics;
 pub(crate) use metrics::decimals;
+#[cfg(feature = "parquet")]
+pub use parquet::batch;
 pub use ranking::{Standing, rank};
 pub use store::{BRAND, Saved, Store, is_report};
 pub use table::{Column, Table, Values};

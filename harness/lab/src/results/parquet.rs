@@ -27,7 +27,11 @@ pub(super) fn save(table: &Table, path: &Path) -> Result<(), ParquetError> {
     Ok(())
 }
 
-fn batch(table: &Table) -> Result<RecordBatch, ArrowError> {
+/// The table as Arrow columns, every one nullable.
+///
+/// # Errors
+/// The columns differ in length.
+pub fn batch(table: &Table) -> Result<RecordBatch, ArrowError> {
     let columns = table.columns.iter().map(|column| {
         let array: ArrayRef = match &column.values {
             Values::Text(cells) => Arc::new(StringArray::from(cells.clone())),

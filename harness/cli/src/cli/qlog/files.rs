@@ -2,8 +2,8 @@
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
@@ -32,6 +32,9 @@ pub(super) struct Files {
     /// Key log (SSLKEYLOGFILE) that decrypts captures (pcap, pcapng), which are read with tshark
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
+    /// Raised to stop, where a program asks: it sees no progress, and a file that cannot be read is an error.
+    #[arg(skip)]
+    stop: Option<Arc<AtomicBool>>,
 }
 
 /// What `--max-decompressed` allows.
@@ -82,7 +85,7 @@ pub(super) fn readable<T>(results: impl IntoIterator<Item = Result<T, CliError>>
 }
 
 /// What values are read in.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct Reading {
     /// Units of RTTs, times and pacing rates
     #[arg(long, value_enum, default_value_t = Units::Evidence)]
@@ -90,9 +93,10 @@ pub(super) struct Reading {
 }
 
 /// Whose word is taken for units.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 enum Units {
     /// Those that the events show, where the trace is wrong
+    #[default]
     Evidence,
     /// Those that the trace declares or the schema has
     Declared,
@@ -102,10 +106,14 @@ enum Units {
 pub(super) struct Watched<'a> {
     input: Box<dyn Read + Send>,
     bar: &'a ProgressBar,
+    stop: Option<&'a AtomicBool>,
 }
 
 impl Read for Watched<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(io::Error::other("interrupted"));
+        }
         let read = self.input.read(buffer)?;
         self.bar.inc(read as u64);
         Ok(read)
@@ -127,6 +135,18 @@ impl Reading {
 }
 
 impl Files {
+    /// The files that `paths` lead to, for a program that raises `stop` to stop.
+    #[cfg(feature = "parquet")]
+    pub(super) fn for_program(paths: Vec<PathBuf>, stop: &Arc<AtomicBool>) -> Files {
+        let (found, stop) = (OnceLock::new(), Some(Arc::clone(stop)));
+        Files { paths, jobs: 0, max_decompressed: None, found, keys: None, stop }
+    }
+
+    /// [`readable`], or all of `results` where a program asks.
+    fn kept<T>(&self, results: impl IntoIterator<Item = Result<T, CliError>>) -> Result<Vec<T>, CliError> {
+        if self.stop.is_some() { results.into_iter().collect() } else { readable(results) }
+    }
+
     /// The files the arguments name, in their order.
     pub(super) fn paths(&self) -> Result<Vec<PathBuf>, CliError> {
         if let Some(bytes) = self.max_decompressed {
@@ -140,9 +160,13 @@ impl Files {
             return Ok(found.clone());
         }
         let mut search = Search::default();
-        readable(self.paths.iter().map(|path| collect(path, &mut search)))?;
+        self.kept(self.paths.iter().map(|path| collect(path, &mut search)))?;
         for (path, reason) in search.skipped() {
-            leave_out(&format!("cannot read {}: {reason}", shown(path)));
+            let reason = format!("cannot read {}: {reason}", shown(path));
+            if self.stop.is_some() {
+                return Err(absent(reason));
+            }
+            leave_out(&reason);
         }
         Ok(self.found.get_or_init(|| search.files().to_owned()).clone())
     }
@@ -167,12 +191,15 @@ impl Files {
     ) -> Result<Vec<(PathBuf, T)>, CliError> {
         let files = self.paths()?;
         let bytes = files.iter().filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum();
-        let bar = ProgressBar::new(bytes);
+        let bar = if self.stop.is_some() { ProgressBar::hidden() } else { ProgressBar::new(bytes) };
         let style = ProgressStyle::with_template("{wide_bar:.blue} {bytes}/{total_bytes} {bytes_per_sec} (left {eta})");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let one = |file: &PathBuf, jobs: usize| {
             let again = Again::at(file)?;
-            let open = || Ok(Input::limited(Watched { input: again.open_raw()?, bar: &bar }, limits())?);
+            let open = || {
+                let input = Watched { input: again.open_raw()?, bar: &bar, stop: self.stop.as_deref() };
+                Ok(Input::limited(input, limits())?)
+            };
             work(&again, &open, jobs).map(|result| (file.clone(), result))
         };
         // A file that cannot be read does not end the work, any other error does.
@@ -188,7 +215,7 @@ impl Files {
             }
         };
         bar.finish_and_clear();
-        readable(results?)
+        self.kept(results?)
     }
 }
 

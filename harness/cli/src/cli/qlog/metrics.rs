@@ -2,13 +2,19 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+#[cfg(feature = "parquet")]
+use std::sync::{Arc, atomic::AtomicBool};
 
 use clap::ValueEnum;
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::metrics::{LossSource, Measured, Measures, Shares, measure, path_name, shares};
 use windlass_qlog_analysis::read::{ReadError, twice};
+#[cfg(feature = "parquet")]
+use windlass_qlog_columns::RecordBatch;
 
 use super::files::{Files, Reading};
+#[cfg(feature = "parquet")]
+use super::output::unless_stopped;
 use super::output::{Compression, Csv, Output, cell, unwritable};
 use crate::cli::CliError;
 use crate::cli::error::unreadable;
@@ -56,17 +62,7 @@ impl Metrics {
             Output::refuse_terminal(path, "a Parquet file")?;
         }
         let mut output = Output::open(path, Compression::None, &self.files.inputs()?)?;
-        let results = self.files.each(|file, open, jobs| {
-            let done = twice(open, &self.reading.options(jobs), measure);
-            done.map_err(|error: ReadError| unreadable(file.path(), &error))
-        })?;
-        let mut rows = Vec::new();
-        for (path, (summary, measured)) in results {
-            super::print_doubts(&path, &summary);
-            measured.iter().for_each(|measured| super::print_doubt(&path, measured));
-            let file = path.display().to_string();
-            rows.extend(measured.into_iter().map(|measured| Row { file: file.clone(), measured }));
-        }
+        let rows = rows(&self.files, &self.reading)?;
         let rates: Vec<_> = rows.iter().map(|row| &row.measured.rates).collect();
         let shares = if self.sharing { shares(&rates) } else { None };
         let bytes = match self.format {
@@ -78,6 +74,21 @@ impl Metrics {
         output.write_all(&bytes).map_err(|error| unwritable(path, &error))?;
         output.finish()
     }
+}
+
+fn rows(files: &Files, reading: &Reading) -> Result<Vec<Row>, CliError> {
+    let results = files.each(|file, open, jobs| {
+        let done = twice(open, &reading.options(jobs), measure);
+        done.map_err(|error: ReadError| unreadable(file.path(), &error))
+    })?;
+    let mut rows = Vec::new();
+    for (path, (summary, measured)) in results {
+        super::print_doubts(&path, &summary);
+        measured.iter().for_each(|measured| super::print_doubt(&path, measured));
+        let file = path.display().to_string();
+        rows.extend(measured.into_iter().map(|measured| Row { file: file.clone(), measured }));
+    }
+    Ok(rows)
 }
 
 fn table(rows: &[Row], shares: Option<&Shares>) -> String {
@@ -169,19 +180,29 @@ fn parquet(_: &[Row], _: Option<&Shares>) -> Result<Vec<u8>, CliError> {
 
 #[cfg(feature = "parquet")]
 fn parquet(rows: &[Row], shares: Option<&Shares>) -> Result<Vec<u8>, CliError> {
-    use windlass_qlog_columns::{Row as Of, connections, sharing, single};
+    use windlass_qlog_columns::single;
 
-    // Each path of a connection that has several comes after it.
-    let of = rows
-        .iter()
-        .flat_map(|Row { file, measured }| std::iter::once(Of::whole(file, measured)).chain(Of::paths(file, measured)));
-    let rows: Vec<Of<'_>> = of.collect();
     let mut bytes = Vec::new();
-    connections(&rows)
-        .and_then(|batch| sharing(&batch, &rows, shares))
+    batch(rows, shares)
         .and_then(|batch| single(&batch, &mut bytes))
         .map_err(|error| CliError::Failed(error.to_string()))?;
     Ok(bytes)
+}
+
+#[cfg(feature = "parquet")]
+fn batch(rows: &[Row], shares: Option<&Shares>) -> Result<RecordBatch, windlass_qlog_columns::Error> {
+    windlass_qlog_columns::measures(rows.iter().map(|row| (row.file.as_str(), &row.measured)), shares)
+}
+
+/// What `--format parquet` writes of the traces that `paths` lead to, all of which have to be readable.
+///
+/// # Errors
+/// A path leads to no trace, a trace cannot be read, or `stop` was raised.
+#[cfg(feature = "parquet")]
+pub fn measured(paths: Vec<PathBuf>, stop: &Arc<AtomicBool>) -> Result<RecordBatch, CliError> {
+    let rows = rows(&Files::for_program(paths, stop), &Reading::default());
+    let rows = unless_stopped(stop, rows)?;
+    batch(&rows, None).map_err(|error| CliError::Failed(error.to_string()))
 }
 
 /// All measures, a row a connection. Of how they share, what is one number for all stands in

@@ -16,6 +16,9 @@ mod report;
 mod sql;
 mod watch;
 
+#[cfg(feature = "parquet")]
+pub use {metrics::measured, parquet::loaded};
+
 use std::path::Path;
 
 use windlass_qlog_analysis::escape;

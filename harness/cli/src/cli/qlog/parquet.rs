@@ -1,9 +1,21 @@
 //! `windlass qlog parquet`: traces as a dataset of Parquet files.
 
 use std::path::PathBuf;
+#[cfg(feature = "parquet")]
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+#[cfg(feature = "parquet")]
+use windlass_qlog_columns::{Dataset, Error, Labels, Loaded};
 
 use super::files::{Files, Reading};
+#[cfg(feature = "parquet")]
+use super::output::{Stoppable, unless_stopped};
 use crate::cli::CliError;
+#[cfg(feature = "parquet")]
+use crate::cli::error::{print, shown, unreadable, warn};
 
 /// Turn qlog files into a dataset: Parquet files by controller, stack and scenario
 ///
@@ -46,12 +58,8 @@ impl Parquet {
     #[cfg(feature = "parquet")]
     pub(super) fn run(&self) -> Result<(), CliError> {
         use windlass_lab::output::{Folder, Owned, StoreError};
-        use windlass_qlog_columns::{Dataset, Error, Labels};
 
-        use super::output::{Stoppable, unless_stopped};
         use crate::cli::batch::interrupt;
-        use crate::cli::error::unreadable;
-        use crate::cli::error::{print, shown, warn};
 
         let owned = Owned { marker: Dataset::MARKER, is_marker: &Dataset::is_marker, is_entry: &Dataset::is_entry };
         let folder = Folder::owned(&self.out, &owned, &self.files.inputs()?)?;
@@ -93,4 +101,29 @@ impl Parquet {
         let (files, out) = (results.len(), shown(&self.out));
         print(&format!("{files} files, {connections} connections, {rows} rows in {out}\n"))
     }
+}
+
+/// The tables of a trace in memory.
+///
+/// # Errors
+/// `path` leads to no trace or to several, it cannot be read, or `stop` was raised.
+#[cfg(feature = "parquet")]
+pub fn loaded(path: &Path, stop: &Arc<AtomicBool>) -> Result<Loaded, CliError> {
+    let files = Files::for_program(vec![path.to_owned()], stop);
+    let found = files.paths()?.len();
+    if found != 1 {
+        return Err(CliError::Usage(format!("{} leads to {found} traces; expected one", shown(path))));
+    }
+    let loaded = files.each(|file, _, jobs| {
+        let open = || file.open().map(|input| Stoppable { input, stop: Arc::clone(stop) });
+        let name = file.path().display().to_string();
+        Loaded::read(&name, open, &Reading::default().options(jobs)).map_err(|error| match error {
+            Error::Read(error) => unreadable(file.path(), &error),
+            other => CliError::Failed(other.to_string()),
+        })
+    });
+    let mut loaded = unless_stopped(stop, loaded)?;
+    let (path, loaded) = loaded.pop().ok_or(CliError::Interrupted)?;
+    super::print_doubts(&path, &loaded.summary);
+    Ok(loaded)
 }

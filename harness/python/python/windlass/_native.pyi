@@ -1,0 +1,56 @@
+from collections.abc import Iterable
+from os import PathLike
+from typing import Any, final
+
+__all__ = [
+    "__version__",
+    "Error",
+    "UsageError",
+    "ReadError",
+    "Table",
+    "Results",
+    "controllers",
+    "run",
+    "read_qlog",
+    "metrics",
+]
+
+__version__: str
+
+class Error(Exception): ...
+class UsageError(Error): ...
+class ReadError(Error): ...
+
+@final
+class Table:
+    @property
+    def column_names(self) -> list[str]: ...
+    @property
+    def num_rows(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Results:
+    @property
+    def runs(self) -> list[dict[str, Any]]: ...
+    @property
+    def flows(self) -> list[dict[str, Any]]: ...
+    @property
+    def queues(self) -> list[dict[str, Any]]: ...
+    @property
+    def tables(self) -> dict[str, Table]: ...
+    def json(self) -> str: ...
+
+def controllers() -> list[dict[str, Any]]: ...
+def run(
+    scenario: str | PathLike[str] = "clean-link",
+    *,
+    controller: str | Iterable[str] | None = None,
+    stack: str | Iterable[str] = "sim",
+    seed: int | None = None,
+    out: str | PathLike[str] | None = None,
+) -> Results: ...
+def read_qlog(path: str | PathLike[str]) -> dict[str, Table]: ...
+def metrics(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Table: ...
