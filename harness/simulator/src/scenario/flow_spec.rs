@@ -112,6 +112,7 @@ impl FlowSpec {
             ("requests", self.requests.is_some()),
             ("receive_window_bytes", self.receive_window.is_some()),
             (WRITES, self.writes.is_some()),
+            (FRAMES, self.writes.is_some_and(|writes| writes.frames.is_some())),
         ];
         keys.into_iter().find(|(key, given)| *given && !known.contains(key)).map(|(key, _)| key)
     }
@@ -190,6 +191,9 @@ impl EndFault {
 
 /// The keys of [`FlowSpec::writes`], as messages name them.
 pub const WRITES: &str = "application_mbps or burst_bytes";
+
+/// The key of a flow whose application writes a video.
+pub const FRAMES: &str = "frames_per_s";
 
 /// An application that writes so much now and again, and at first when it begins.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -8,7 +8,7 @@ use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use crate::measure::{NetworkMeter, gather};
 use crate::outcome::{FlowSeries, Outcome, QueueSeries};
-use crate::scenario::{FlowSet, FlowSpec, Runaway, Scenario, StartSchedule, WRITES, WeightChanges, set_weight};
+use crate::scenario::{FRAMES, FlowSet, FlowSpec, Runaway, Scenario, StartSchedule, WRITES, WeightChanges, set_weight};
 use windlass_network::{Delivery, EventQueue, Fate, LinkId, Network, TopologyError};
 
 /// Why a scenario cannot be simulated.
@@ -106,7 +106,7 @@ impl Simulation<NamedController> {
         }
         let mut flows = scenario.flow_set().flows.into_iter();
         if let Some((flow, key)) =
-            flows.find_map(|flow| flow.key_beyond(&["requests", WRITES]).map(|key| (flow.name, key)))
+            flows.find_map(|flow| flow.key_beyond(&["requests", WRITES, FRAMES]).map(|key| (flow.name, key)))
         {
             return Err(SimError::Key { flow, key });
         }

@@ -9,7 +9,7 @@ use windlass_qlog::{Header, RecoveryParameters, Trace, Vantage};
 use super::native::NoNative;
 use super::sender_log::Output;
 use windlass_network::TopologyError;
-use windlass_simulator::scenario::{FlowSpec, Runaway, Scenario};
+use windlass_simulator::scenario::{FRAMES, FlowSpec, Runaway, Scenario};
 use windlass_simulator::sim::{QlogSettings, SimError};
 
 /// The smallest datagram QUIC allows (`RFC 9000 §14`), bytes of UDP payload.
@@ -87,6 +87,7 @@ fn reason(key: &str) -> &'static str {
             ": its data flows from the end that connects, and requests want a server that answers; sim, quinn, noq and s2n-quic have \
              them in virtual time"
         }
+        FRAMES => "; sim, quinn and noq measure the delays of frames, in virtual time",
         _ => "",
     }
 }

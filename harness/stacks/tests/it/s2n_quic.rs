@@ -68,6 +68,18 @@ stop_s = 4
 ";
 
 #[test]
+fn a_video_is_refused_with_where_it_is_to_be_had() {
+    let video = "[[flow]]\ncontroller = \"cubic\"\napplication_mbps = 1\nframes_per_s = 25\n";
+    let error = S2nQuic.run(&scenario(1.0, LINK, video), &mut |_| Ok(None), &|_| false).unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "s2n-quic has no frames_per_s; sim, quinn and noq measure the delays of frames, in virtual time"
+        ),
+        "{error}"
+    );
+}
+
+#[test]
 fn two_processes_write_the_same_logs() {
     let _machine = crate::shared();
     let write = |directory: &Path| {
