@@ -244,7 +244,7 @@ macro_rules! catalogue {
             #[inline(never)]
             fn decide_anew(&self) -> Decision {
                 debug_assert!(false, "state and group belong to another controller");
-                let path = Path { now: crate::Time::ZERO, mtu: 1200, seed: 0 };
+                let path = Path::new(crate::Time::ZERO, 1200, 0);
                 self.decide(&self.start(&path), View::solo(&self.group()))
             }
 

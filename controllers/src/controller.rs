@@ -2,9 +2,10 @@
 
 use core::fmt::{self, Debug, Write};
 
+use crate::event::with;
 use crate::param::{Param, ParamError, Range};
 use crate::text::{self, Configurable, Names};
-use crate::{Decision, Event, Parameters, Signals, Table, Time, View};
+use crate::{Decision, Event, Parameters, Signals, Span, Table, Time, View};
 
 /// What is known of a path when a flow starts on it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -18,14 +19,56 @@ pub struct Path {
     /// Seed for a controller that needs randomness; equal seeds, equal runs.
     #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub seed: u64,
+    /// What an earlier flow on it observed, to be resumed by [careful resume](crate::parts::careful_resume); `None` where
+    /// nothing is known or this flow may not use it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub saved: Option<SavedPath>,
 }
 
 impl Path {
-    /// A path on which a flow starts at `now`, with datagrams of at most `mtu` bytes.
+    /// A path on which a flow starts at `now`, with datagrams of at most `mtu` bytes, and of which nothing else is known.
     #[must_use]
     #[inline]
     pub const fn new(now: Time, mtu: u32, seed: u64) -> Path {
-        Path { now, mtu, seed }
+        Path { now, mtu, seed, saved: None }
+    }
+
+    with! {
+        /// With what an earlier flow observed.
+        with_saved(saved: Option<SavedPath>);
+    }
+}
+
+/// The CC parameters of a path (`RFC 9959 §2.4`) that a later flow may resume.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct SavedPath {
+    /// `saved_cwnd`: what the path delivered in `saved_rtt`, bytes.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
+    pub cwnd: u64,
+    /// `saved_rtt`: the smallest RTT.
+    pub rtt: Span,
+    /// `max_jump`: the window resumed is no larger, bytes.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
+    pub max_jump: u64,
+    /// The flow that observed it had left slow start: the path carries that much and no more.
+    pub is_full: bool,
+}
+
+impl SavedPath {
+    /// A path that delivered `cwnd` bytes in its smallest RTT, `rtt`; half of them are resumed (`RFC 9959 §3.3`).
+    #[must_use]
+    #[inline]
+    pub const fn new(cwnd: u64, rtt: Span) -> SavedPath {
+        SavedPath { cwnd, rtt, max_jump: u64::MAX, is_full: false }
+    }
+
+    with! {
+        /// With a bound on the window resumed, bytes.
+        with_max_jump(max_jump: u64);
+        /// The same with [`is_full`](Self::is_full).
+        with_full(is_full: bool);
     }
 }
 
@@ -123,6 +166,11 @@ pub trait ConfiguredController: Clone + Debug + Send + Sync + 'static {
     }
     /// Whether it needs an event for every packet sent.
     fn wants_packet_sent(&self) -> bool;
+    /// The same of a flow in `state`: one that resumes needs them until it has.
+    fn wants_packet_sent_in(&self, state: &Self::State) -> bool {
+        let _ = state;
+        self.wants_packet_sent()
+    }
     /// Shared state of a new group.
     fn group(&self) -> Self::Group;
     /// The state of a new flow on `path`.

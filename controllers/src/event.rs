@@ -83,6 +83,8 @@ pub enum EventKind {
     /// One probe of a train was received by the peer.
     #[cfg_attr(feature = "serde", serde(alias = "probed"))]
     ProbeReceived(ProbeReceived),
+    /// [Careful resume](crate::parts::careful_resume) sets the window that the controller goes on with.
+    WindowSet(WindowSet),
     /// This flow became a member of its group.
     Joined,
     /// This flow is about to leave its group.
@@ -375,6 +377,36 @@ impl SpuriousLoss {
     #[inline]
     pub const fn new(newest_sent_at: Time) -> SpuriousLoss {
         SpuriousLoss { newest_sent_at }
+    }
+}
+
+/// Window and threshold to go on with. Controllers without a window of their own have no use for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct WindowSet {
+    /// Congestion window, bytes.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
+    pub cwnd: u64,
+    /// Slow start threshold, bytes; `None` leaves it as it is.
+    #[cfg_attr(
+        feature = "serde",
+        serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
+    )]
+    pub ssthresh: Option<u64>,
+}
+
+impl WindowSet {
+    /// A window of `cwnd` bytes; the threshold stays.
+    #[must_use]
+    #[inline]
+    pub const fn new(cwnd: u64) -> WindowSet {
+        WindowSet { cwnd, ssthresh: None }
+    }
+
+    with! {
+        /// With the threshold, bytes.
+        with_ssthresh(ssthresh: Option<u64>);
     }
 }
 

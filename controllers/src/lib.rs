@@ -92,7 +92,7 @@ pub mod text;
 mod time;
 
 pub use catalogue::{Algorithm, AnyGroup, AnyState, Entry};
-pub use controller::{ConfiguredController, Controller, Info, Path, Static};
+pub use controller::{ConfiguredController, Controller, Info, Path, SavedPath, Static};
 pub use decision::{Decision, Ecn, Phase, TrainPlan};
 pub use event::{Event, EventKind};
 pub use group::{Member, Table, View};

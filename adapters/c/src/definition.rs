@@ -124,7 +124,7 @@ impl Definition {
     pub fn start(&self, new: &NewPath<'_>) -> (Flow, Arc<str>) {
         let choice = self.builder.choose(&new.peer);
         let seed = if new.seed == 0 { self.builder.next_seed() } else { new.seed };
-        let path = Path::new(new.now, new.mtu, seed);
+        let path = self.builder.path(&choice.controller, &new.peer, Path::new(new.now, new.mtu, seed));
         let flow = NewFlow { peer: new.peer, controller: &choice.controller, text: &choice.text, path: &path };
         let recorder = self.builder.recorder(&flow);
         let started = match new.group {

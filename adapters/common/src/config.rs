@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use windlass_controllers::{Path, Signals};
 
-use crate::{ChoiceError, Flow, Groups, NamedController, Recorder, require};
+use crate::{ChoiceError, Flow, Groups, NamedController, Recorder, SavedPaths, require};
 
 mod destination;
 mod file;
@@ -68,6 +68,23 @@ pub struct GroupKey {
     pub controller: String,
 }
 
+/// What is observed of paths to peers of one prefix, by one stack, is kept together.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct PathKey {
+    /// The peers' addresses, what is beyond the prefix set to zero.
+    pub network: IpAddr,
+    /// The stack: others count time from another origin.
+    pub stack: &'static str,
+}
+
+/// Where what flows observe is kept, and which peers have it together.
+#[derive(Debug)]
+struct Resume {
+    paths: SavedPaths<PathKey>,
+    /// Lengths of the IPv4 and IPv6 prefixes.
+    prefixes: (u8, u8),
+}
+
 #[derive(Debug)]
 struct Contents {
     name: String,
@@ -76,6 +93,7 @@ struct Contents {
     /// Lengths of the IPv4 and IPv6 prefixes peers of one group share.
     group_prefixes: (u8, u8),
     recording: Option<Recording>,
+    resume: Option<Resume>,
     groups: Groups<NamedController, GroupKey>,
     origin: Instant,
 }
@@ -223,6 +241,19 @@ impl Config {
     #[must_use]
     pub fn recording(&self) -> Option<&Recording> {
         self.0.recording.as_ref()
+    }
+
+    /// What flows observed of their paths; `None` if the file has no `[resume]` section.
+    #[must_use]
+    pub fn saved_paths(&self) -> Option<&SavedPaths<PathKey>> {
+        self.0.resume.as_ref().map(|resume| &resume.paths)
+    }
+
+    /// The key under which `stack` keeps what it observes of a path to `peer`.
+    #[must_use]
+    pub fn path_key(&self, stack: &'static str, peer: IpAddr) -> PathKey {
+        let (v4, v6) = self.0.resume.as_ref().map_or((32, 128), |resume| resume.prefixes);
+        PathKey { network: network(peer, v4, v6), stack }
     }
 
     /// When the file was read: the origin of time for stacks that report instants, since

@@ -170,10 +170,10 @@ impl<C: ConfiguredController> Flow<C> {
         self.decision.recovery_start
     }
 
-    /// Whether events of packets sent have to be delivered.
+    /// Whether events of packets sent have to be delivered. Once they have not, they never have again.
     #[must_use]
     pub fn wants_packet_sent(&self) -> bool {
-        self.controller.wants_packet_sent()
+        self.controller.wants_packet_sent_in(&self.state)
     }
 
     /// The configured controller the flow runs.

@@ -6,11 +6,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use windlass_controllers::parts::careful_resume::resumes;
 use windlass_controllers::{ConfiguredController, Path, Signals, Time};
 
 #[cfg(feature = "config")]
 use crate::config::{Config, ConfigError};
-use crate::{ChoiceError, Flow, Groups, NamedController, Peer, Recorder, Stack, choose, require};
+use crate::saved_paths::PathMemory;
+use crate::{ChoiceError, Flow, Groups, NamedController, Peer, Recorder, SavedPaths, Stack, choose, require};
 
 /// Which controller, as a controller and as a user types it.
 #[derive(Clone, Debug)]
@@ -44,6 +46,7 @@ pub struct FlowBuilder<C: ConfiguredController = NamedController> {
     choose: Choose<C>,
     join: Option<Join<C>>,
     record: Option<Record<C>>,
+    saved: Option<Arc<dyn PathMemory>>,
     seed: u64,
     made: Arc<AtomicU64>,
 }
@@ -71,6 +74,10 @@ impl FlowBuilder {
         });
         builder.join =
             Some(Arc::new(move |new, recorder| groups.join(new.controller, new.path, new.peer.address, recorder)));
+        if let Some(paths) = config.saved_paths() {
+            let (config, stack) = (config.clone(), stack.name);
+            builder = builder.resume(paths, move |peer| config.path_key(stack, peer.address.ip().to_canonical()));
+        }
         Ok(builder)
     }
 
@@ -116,6 +123,7 @@ impl<C: ConfiguredController> FlowBuilder<C> {
             choose: Arc::new(choose),
             join: None,
             record: None,
+            saved: None,
             seed: RandomState::new().hash_one(0),
             made: Arc::default(),
         }
@@ -156,6 +164,18 @@ impl<C: ConfiguredController> FlowBuilder<C> {
         self
     }
 
+    /// Has flows resume what earlier ones observed of the path (`RFC 9959`), which is kept in `paths` under the key that
+    /// `key_of` gives for the peer; flows that share `paths` need times of one origin. Flows of groups, which share more
+    /// than that, and of controllers without a window of their own do not resume.
+    #[must_use]
+    pub fn resume<K>(mut self, paths: &SavedPaths<K>, key_of: impl Fn(&Peer<'_>) -> K + Send + Sync + 'static) -> Self
+    where
+        K: Hash + Eq + Clone + Send + Sync + 'static,
+    {
+        self.saved = Some(Arc::new((paths.clone(), key_of)));
+        self
+    }
+
     /// Sets the seed of controllers that need randomness; flows count up from it. The default
     /// differs from builder to builder.
     #[must_use]
@@ -182,9 +202,23 @@ impl<C: ConfiguredController> FlowBuilder<C> {
         self.record.as_ref().and_then(|record| record(new))
     }
 
+    fn memory(&self, controller: &C) -> Option<&dyn PathMemory> {
+        self.saved.as_deref().filter(|_| !controller.needs().contains(Signals::GROUPS) && resumes(controller))
+    }
+
+    /// `path` to `peer`, with what a flow of `controller` may resume of it. The flow has to be [joined](Self::join).
+    #[must_use]
+    pub fn path(&self, controller: &C, peer: &Peer<'_>, path: Path) -> Path {
+        self.memory(controller).map_or(path, |memory| memory.resume(peer, path))
+    }
+
     /// A flow, in its group if it has one.
     #[must_use]
     pub fn join(&self, new: &NewFlow<'_, C>, recorder: Option<Box<dyn Recorder>>) -> Flow<C> {
+        let recorder = match self.memory(new.controller) {
+            Some(memory) => Some(memory.observe(&new.peer, new.path, recorder)),
+            None => recorder,
+        };
         match &self.join {
             Some(join) => join(new, recorder),
             None => Flow::ungrouped_with(new.controller.clone(), new.path, recorder),
@@ -195,7 +229,7 @@ impl<C: ConfiguredController> FlowBuilder<C> {
     /// with its group and its recorder.
     #[must_use]
     pub fn start(&self, choice: &Choice<C>, peer: Peer<'_>, now: Time, mtu: u32) -> Flow<C> {
-        let path = Path::new(now, mtu, self.next_seed());
+        let path = self.path(&choice.controller, &peer, Path::new(now, mtu, self.next_seed()));
         let new = NewFlow { peer, controller: &choice.controller, text: &choice.text, path: &path };
         self.join(&new, self.recorder(&new))
     }
@@ -206,6 +240,7 @@ impl<C: ConfiguredController> fmt::Debug for FlowBuilder<C> {
         f.debug_struct("FlowBuilder")
             .field("grouped", &self.join.is_some())
             .field("recorded", &self.record.is_some())
+            .field("resumes", &self.saved.is_some())
             .field("seed", &self.seed)
             .field("made", &self.made)
             .finish_non_exhaustive()

@@ -9,7 +9,7 @@ use windlass_controllers::{ConfiguredController, Path, Time};
 #[cfg(feature = "config")]
 use crate::config::{Config, ConfigError};
 use crate::flow_builder::{Choice, FlowBuilder};
-use crate::{ChoiceError, Flow, Groups, NamedController, Peer, Recorder, Stack};
+use crate::{ChoiceError, Flow, Groups, NamedController, Peer, Recorder, SavedPaths, Stack};
 
 /// Makes flows of one controller, all to one peer.
 pub struct FlowFactory<C: ConfiguredController = NamedController> {
@@ -71,6 +71,16 @@ impl<C: ConfiguredController> FlowFactory<C> {
     #[must_use]
     pub fn record_with(self, make: impl Fn(&Path) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
         FlowFactory { builder: self.builder.record_with(move |new| make(new.path)), ..self }
+    }
+
+    /// Has every flow resume what earlier ones observed of the path, which is kept in `paths` under `key`; see
+    /// [`FlowBuilder::resume`].
+    #[must_use]
+    pub fn resume<K>(self, paths: &SavedPaths<K>, key: K) -> Self
+    where
+        K: Hash + Eq + Clone + Send + Sync + 'static,
+    {
+        FlowFactory { builder: self.builder.resume(paths, move |_| key.clone()), ..self }
     }
 
     /// Sets the seed of controllers that need randomness; flows count up from it. The

@@ -31,6 +31,7 @@ mod recorder;
 #[cfg(feature = "qlog")]
 pub mod replay;
 pub mod rfc9002;
+mod saved_paths;
 mod silence;
 pub mod std_time;
 #[cfg(feature = "qlog")]
@@ -58,6 +59,7 @@ pub use peer::Peer;
 #[cfg(feature = "qlog")]
 pub use qlog::{QlogRecorder, SharedTrace};
 pub use recorder::{GroupStep, Recorder, StateVariables};
+pub use saved_paths::{ResumeSettings, SavedPaths};
 pub use silence::Silence;
 
 pub use windlass_controllers;

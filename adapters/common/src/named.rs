@@ -6,6 +6,7 @@ use std::fmt::{self, Debug, Display};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use windlass_controllers::param::{Param, ParamError, Range};
+use windlass_controllers::parts::careful_resume::Resuming;
 use windlass_controllers::text::{Configurable, assign, write};
 use windlass_controllers::{
     Algorithm, AnyGroup, AnyState, ConfiguredController, Controller, Decision, Entry, Event, Info, ParseError, Path,
@@ -228,6 +229,7 @@ trait Erased: Configurable + Debug + Send + Sync {
     fn info(&self) -> Info;
     fn needs(&self) -> Signals;
     fn wants_packet_sent(&self) -> bool;
+    fn wants_packet_sent_in(&self, state: &Kept) -> bool;
     fn group(&self) -> Kept;
     fn start(&self, path: &Path) -> Kept;
     fn step(&self, state: &mut Kept, group: Table<'_, Kept>, event: &Event);
@@ -257,24 +259,48 @@ impl<C: Controller + Debug + 'static> Erased for Static<C> {
     fn wants_packet_sent(&self) -> bool {
         C::WANTS_PACKET_SENT
     }
+    fn wants_packet_sent_in(&self, state: &Kept) -> bool {
+        wants_packet_sent::<C::State>(state)
+    }
     fn group(&self) -> Kept {
         Kept::new(C::group(&self.0))
     }
     fn start(&self, path: &Path) -> Kept {
-        Kept::new(C::start(&self.0, path))
+        match Resuming::start(self, path) {
+            Some(resuming) => Kept::new(resuming),
+            None => Kept::new(C::start(&self.0, path)),
+        }
     }
     fn step(&self, state: &mut Kept, Table { shared, members, me }: Table<'_, Kept>, event: &Event) {
-        match (state.get_mut(), shared.get_mut()) {
-            (Some(state), Some(shared)) => C::step(&self.0, state, Table { shared, members, me }, event),
-            _ => debug_assert!(false, "state and group belong to another controller"),
+        let Some(shared) = shared.get_mut() else {
+            return debug_assert!(false, "state and group belong to another controller");
+        };
+        let group = Table { shared, members, me };
+        if let Some(state) = state.get_mut() {
+            C::step(&self.0, state, group, event);
+        } else if let Some(resuming) = state.get_mut::<Resuming<C::State>>() {
+            resuming.step(self, group, event);
         }
     }
     fn decide(&self, state: &Kept, View { shared, members, me }: View<'_, Kept>) -> Option<Decision> {
-        Some(C::decide(&self.0, state.get()?, View { shared: shared.get()?, members, me }))
+        let group = View { shared: shared.get()?, members, me };
+        match state.get() {
+            Some(state) => Some(C::decide(&self.0, state, group)),
+            None => Some(state.get::<Resuming<C::State>>()?.decide(self, group)),
+        }
     }
-    fn inspect(&self, state: &Kept, group: View<'_, Kept>, visit: &mut dyn FnMut(&'static str, f64)) {
-        if let (Some(state), Some(shared)) = (state.get(), group.shared.get()) {
-            C::inspect(&self.0, state, View { shared, members: group.members, me: group.me }, visit);
+    fn inspect(
+        &self,
+        state: &Kept,
+        View { shared, members, me }: View<'_, Kept>,
+        visit: &mut dyn FnMut(&'static str, f64),
+    ) {
+        let Some(shared) = shared.get() else { return };
+        let group = View { shared, members, me };
+        if let Some(state) = state.get() {
+            C::inspect(&self.0, state, group, visit);
+        } else if let Some(resuming) = state.get::<Resuming<C::State>>() {
+            resuming.inspect(self, group, visit);
         }
     }
 }
@@ -335,8 +361,30 @@ impl PartialEq for Kept {
 pub enum Named<T> {
     /// State of a controller of the catalogue, in place.
     Catalogue(T),
-    /// State of a controller of the program's own.
+    /// State of a controller of the program's own; or of a flow of the catalogue's that [resumes](Resuming), until it has.
     Own(Kept),
+}
+
+/// Steps a flow of the catalogue's that resumes. Once it has, its state is that of any other flow.
+#[cold]
+fn resume(algorithm: &Algorithm, state: &mut Named<AnyState>, group: Table<'_, AnyGroup>, event: &Event) {
+    let Named::Own(kept) = state else { return };
+    let Some(resuming) = kept.get_mut::<Resuming<AnyState>>() else {
+        return debug_assert!(false, "state and group belong to another controller");
+    };
+    // Only now, so that what ended it can be seen after the event that did.
+    if resuming.is_over() {
+        let mut own = resuming.state;
+        algorithm.step(&mut own, group, event);
+        *state = Named::Catalogue(own);
+    } else {
+        resuming.step(algorithm, group, event);
+    }
+}
+
+/// Whether a flow with states of type `S` that resumes needs to know of packets sent.
+fn wants_packet_sent<S: 'static>(state: &Kept) -> bool {
+    state.get::<Resuming<S>>().is_some_and(|resuming| resuming.resume.wants_packet_sent())
 }
 
 impl ConfiguredController for NamedController {
@@ -371,6 +419,16 @@ impl ConfiguredController for NamedController {
             Self::Own(own) => own.controller.wants_packet_sent(),
         }
     }
+    fn wants_packet_sent_in(&self, state: &Self::State) -> bool {
+        let resumes = || match state {
+            Named::Catalogue(_) => false,
+            Named::Own(state) => match self {
+                Self::Catalogue(_) => wants_packet_sent::<AnyState>(state),
+                Self::Own(own) => own.controller.wants_packet_sent_in(state),
+            },
+        };
+        self.wants_packet_sent() || resumes()
+    }
     fn group(&self) -> Self::Group {
         match self {
             Self::Catalogue(algorithm) => Named::Catalogue(algorithm.group()),
@@ -379,7 +437,10 @@ impl ConfiguredController for NamedController {
     }
     fn start(&self, path: &Path) -> Self::State {
         match self {
-            Self::Catalogue(algorithm) => Named::Catalogue(algorithm.start(path)),
+            Self::Catalogue(algorithm) => match Resuming::start(algorithm, path) {
+                Some(resuming) => Named::Own(Kept::new(resuming)),
+                None => Named::Catalogue(algorithm.start(path)),
+            },
             Self::Own(own) => Named::Own(own.controller.start(path)),
         }
     }
@@ -391,6 +452,9 @@ impl ConfiguredController for NamedController {
             }
             (Self::Own(own), Named::Own(state), Named::Own(shared)) => {
                 own.controller.step(state, Table { shared, members, me }, event);
+            }
+            (Self::Catalogue(algorithm), state @ Named::Own(_), Named::Catalogue(shared)) => {
+                resume(algorithm, state, Table { shared, members, me }, event);
             }
             _ => debug_assert!(false, "state and group belong to another controller"),
         }
@@ -404,6 +468,9 @@ impl ConfiguredController for NamedController {
             (Self::Own(own), Named::Own(state), Named::Own(shared)) => {
                 own.controller.decide(state, View { shared, members, me })
             }
+            (Self::Catalogue(algorithm), Named::Own(state), Named::Catalogue(shared)) => state
+                .get::<Resuming<AnyState>>()
+                .map(|resuming| resuming.decide(algorithm, View { shared, members, me })),
             _ => None,
         };
         decision.unwrap_or_else(|| {
@@ -438,6 +505,11 @@ impl ConfiguredController for NamedController {
             }
             (Self::Own(own), Named::Own(state), Named::Own(shared)) => {
                 own.controller.inspect(state, View { shared, members, me }, visit);
+            }
+            (Self::Catalogue(algorithm), Named::Own(state), Named::Catalogue(shared)) => {
+                if let Some(resuming) = state.get::<Resuming<AnyState>>() {
+                    resuming.inspect(algorithm, View { shared, members, me }, visit);
+                }
             }
             _ => debug_assert!(false, "state and group belong to another controller"),
         }

@@ -198,8 +198,10 @@ impl<C: ConfiguredController> PathFlow<C> {
         if self.wants_packet_sent {
             let event = PacketSent::new(sent.bytes, self.in_flight.bytes()).with_pn(sent.pn);
             self.emit(EventKind::PacketSent(event.with_app_limited(app_limited)));
+            self.wants_packet_sent = self.flow.wants_packet_sent();
+            return true;
         }
-        restarted || self.wants_packet_sent
+        restarted
     }
 
     #[cold]

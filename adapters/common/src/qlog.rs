@@ -11,6 +11,9 @@ use windlass_qlog::{Metrics, PacketType, Trace};
 
 use crate::step::{Start, Step};
 use crate::{GroupStep, Recorder, StateVariables};
+use resume::ResumeLog;
+
+mod resume;
 
 /// Name of the qlog event with the start of a flow: controller, path, first decision.
 pub const STARTED: &str = "windlass:started";
@@ -81,6 +84,7 @@ pub struct QlogRecorder<W: Write> {
     level: Level,
     group_step: Option<GroupStep>,
     omitted: Omitted,
+    resume: Option<ResumeLog>,
 }
 
 /// Events left to another writer of the same trace.
@@ -102,8 +106,10 @@ impl<W: Write> QlogRecorder<W> {
         text: &str,
         path: &Path,
     ) -> Self {
-        let recorder = QlogRecorder { trace: trace.into(), level, group_step: None, omitted: Omitted::default() };
-        let decision = controller.decide(&controller.start(path), View::solo(&controller.group()));
+        let (state, group) = (controller.start(path), controller.group());
+        let decision = controller.decide(&state, View::solo(&group));
+        let mut recorder =
+            QlogRecorder { trace: trace.into(), level, group_step: None, omitted: Omitted::default(), resume: None };
         let mut trace = recorder.trace.lock();
         if level != Level::Recovery {
             let start = Start { controller: text.to_owned(), path: *path, decision };
@@ -112,7 +118,10 @@ impl<W: Write> QlogRecorder<W> {
         if level != Level::StepsOnly {
             write_decision(&mut trace, path.now.0, &decision, Metrics::default(), None);
         }
+        let inspect = |visit: &mut dyn FnMut(&'static str, f64)| controller.inspect(&state, View::solo(&group), visit);
+        let resume = ResumeLog::begin(&mut trace, path, &decision, &inspect);
         drop(trace);
+        recorder.resume = resume;
         recorder
     }
 
@@ -159,6 +168,9 @@ impl<W: Write + Send> Recorder for QlogRecorder<W> {
             write_event(&mut trace, event, self.omitted);
             let (metrics, trigger) = seen(event);
             write_decision(&mut trace, event.now.0, decision, metrics, trigger);
+        }
+        if let Some(resume) = self.resume.take() {
+            self.resume = resume.update(&mut trace, event.now, decision, state_variables);
         }
         if self.level != Level::Recovery {
             let step = Step { event: *event, decision: *decision, group_step };

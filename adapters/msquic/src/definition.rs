@@ -210,6 +210,7 @@ impl<E: ConfiguredController> StartFlow for Definition<E> {
         let origin = (self.origin)(&new.peer);
         let now = Time(new.now.since(origin).0);
         let start = windlass_controllers::Path::new(now, new.mtu, self.builder.next_seed());
+        let start = self.builder.path(&choice.controller, &new.peer, start);
         let flow = NewFlow { peer: new.peer, controller: &choice.controller, text: &choice.text, path: &start };
         let info = new.info();
         let destination = info.and_then(|info| packets::destination_of(&info));

@@ -51,7 +51,9 @@ pub use controller::Controller;
 pub use windlass_adapter;
 #[cfg(feature = "config")]
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Flow, GroupStep, Groups, NamedController, Peer, Recorder, StateVariables};
+pub use windlass_adapter::{
+    ChoiceError, Flow, GroupStep, Groups, NamedController, Peer, Recorder, ResumeSettings, SavedPaths, StateVariables,
+};
 #[cfg(feature = "qlog")]
 pub use windlass_adapter::{LogWriter, QlogRecorder};
 pub use windlass_controllers;

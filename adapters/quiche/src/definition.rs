@@ -11,7 +11,7 @@ use quiche::external::{Controller, NewPath};
 #[cfg(feature = "config")]
 use windlass_adapter::config::{Config, ConfigError};
 use windlass_adapter::std_time::Clock;
-use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NamedController, NewFlow, Recorder, Stack};
+use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NamedController, NewFlow, Recorder, SavedPaths, Stack};
 use windlass_controllers::{ConfiguredController, Signals};
 
 use crate::guard::GuardedPath;
@@ -111,6 +111,16 @@ impl<E: ConfiguredController> Definition<E> {
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Definition { flows: self.flows.seed(seed), ..self }
+    }
+
+    /// Has flows resume what earlier ones observed of the path (RFC 9959), which is kept in `paths` under the key that
+    /// `key_of` gives for the peer's address. Definitions that share `paths` need the same [`origin`](Self::origin).
+    #[must_use]
+    pub fn resume<K>(self, paths: &SavedPaths<K>, key_of: impl Fn(SocketAddr) -> K + Send + Sync + 'static) -> Self
+    where
+        K: Hash + Eq + Clone + Send + Sync + 'static,
+    {
+        Definition { flows: self.flows.resume(paths, move |peer| key_of(peer.address)), ..self }
     }
 
     /// Sets the origin of time. The default is the start of the first path; definitions that

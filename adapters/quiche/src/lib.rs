@@ -50,7 +50,8 @@ pub use windlass_adapter::config::{Config, ConfigError};
 #[cfg(all(feature = "config", unix))]
 pub use windlass_adapter::config::{Settings, SettingsFile};
 pub use windlass_adapter::{
-    ChoiceError, Flow, GroupStep, Groups, NamedController, NewFlow, Peer, Recorder, StateVariables,
+    ChoiceError, Flow, GroupStep, Groups, NamedController, NewFlow, Peer, Recorder, ResumeSettings, SavedPaths,
+    StateVariables,
 };
 #[cfg(feature = "qlog")]
 pub use windlass_adapter::{LogWriter, QlogRecorder};

@@ -8,7 +8,7 @@ use s2n_quic::provider::congestion_controller::{self, PathInfo};
 use s2n_quic::provider::event::events::SocketAddress;
 #[cfg(feature = "config")]
 use windlass_adapter::config::{Config, ConfigError};
-use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NamedController, NewFlow, Recorder, Stack};
+use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NamedController, NewFlow, Recorder, SavedPaths, Stack};
 use windlass_controllers::ConfiguredController;
 
 use crate::pending_flow::PendingFlow;
@@ -87,6 +87,16 @@ impl<C: ConfiguredController> Endpoint<C> {
     #[must_use]
     pub fn record_with(self, make: impl Fn(&NewFlow<'_, C>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
         Endpoint { builder: self.builder.record_with(make), ..self }
+    }
+
+    /// Has flows resume what earlier ones observed of the path (RFC 9959), which is kept in `paths` under the key that
+    /// `key_of` gives for the peer's address.
+    #[must_use]
+    pub fn resume<K>(self, paths: &SavedPaths<K>, key_of: impl Fn(SocketAddr) -> K + Send + Sync + 'static) -> Self
+    where
+        K: Hash + Eq + Clone + Send + Sync + 'static,
+    {
+        Endpoint { builder: self.builder.resume(paths, move |peer| key_of(peer.address)), ..self }
     }
 
     /// Records every flow in the log of its connection, beside its packets. `qlog` has to be

@@ -37,9 +37,9 @@ impl<C: ConfiguredController> PendingFlow<C> {
 
     /// The flow, which starts `now` on a path of datagrams of `mtu` bytes.
     pub(crate) fn start(&self, now: Time, mtu: u32) -> Flow<C> {
-        let path = Path::new(now, mtu, self.seed);
-        let new =
-            NewFlow { peer: self.peer.into(), controller: self.controller(), text: &self.choice.text, path: &path };
+        let peer = self.peer.into();
+        let path = self.builder.path(self.controller(), &peer, Path::new(now, mtu, self.seed));
+        let new = NewFlow { peer, controller: self.controller(), text: &self.choice.text, path: &path };
         let recorder = self.builder.recorder(&new);
         #[cfg(feature = "qlog")]
         let recorder = self.with_log(&new, recorder);

@@ -16,6 +16,7 @@ pub(crate) mod ack_rate;
 pub mod backstop;
 pub mod base;
 pub mod base_delay;
+pub mod careful_resume;
 pub mod chirp;
 pub mod competition;
 pub mod compose;

@@ -2,7 +2,7 @@
 //! units, how it is reduced and what of that may be taken back.
 
 use crate::decision::{Decision, Ecn, Phase};
-use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
+use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss, WindowSet};
 use crate::parts::limits::{Growth, Limits};
 use crate::parts::recovery::{RecoveryPeriod, Reduction, Undo};
 use crate::{Path, Time};
@@ -223,6 +223,13 @@ impl Window {
     pub fn start_up_at(&mut self, limits: &Limits, to: Reduction) {
         self.cwnd = to.cwnd.max(limits.min_window.min(self.cwnd)).min(limits.max_window);
         self.ssthresh = to.ssthresh;
+    }
+
+    /// Goes on with the window and threshold of `to`, for good.
+    pub fn set(&mut self, limits: &Limits, to: &WindowSet) {
+        let ssthresh = to.ssthresh.map_or(self.ssthresh, |bytes| (float(bytes) / self.mtu).max(2.0));
+        self.start_up_at(limits, Reduction { cwnd: float(to.cwnd) / self.mtu, ssthresh });
+        self.discard_undo();
     }
 
     /// Sending resumes after an idle period (`spec: sharma §1.5 B-IDLE`). A window of before a

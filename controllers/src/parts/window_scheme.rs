@@ -465,6 +465,7 @@ impl<S: WindowScheme> Flow<'_, S> {
             }
             EventKind::MtuUpdated(mtu) => self.reborrow().update_mtu(*mtu),
             EventKind::IdleRestart(idle) => self.reborrow().restart_after_idle(idle),
+            EventKind::WindowSet(to) => self.window.set(&self.params.as_ref().limits, to),
             _ => {}
         }
     }

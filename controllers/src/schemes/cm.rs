@@ -39,7 +39,7 @@ fn reno(params: &Params) -> reno::Params {
 
 /// A pool of a new group.
 fn open(params: &Params, state: &State, now: crate::Time) -> window_controller::State<()> {
-    WindowController::<Reno>::start(&reno(params), &Path { now, mtu: state.mtu, seed: 0 })
+    WindowController::<Reno>::start(&reno(params), &Path::new(now, state.mtu, 0))
 }
 
 /// What each of `n` members may have in flight, packets of the group's datagram size.

@@ -7,7 +7,9 @@
 
 use crate::flows::Flows;
 use crate::sender::Sender;
-use windlass_controllers::{Algorithm, Decision, Member, Signals};
+use windlass_controllers::event::{PacketSent, WindowSet};
+use windlass_controllers::parts::careful_resume::Resuming;
+use windlass_controllers::{Algorithm, Decision, Event, EventKind, Member, SavedPath, Signals, Span, Table, View};
 
 /// 1 048 576 packets of at most 65 527 bytes.
 const CAP: u64 = 1_048_576 * 65_527;
@@ -101,6 +103,42 @@ fn every_controller_survives() {
             });
         }
     });
+}
+
+/// Flows that resume a path, of which anything may be saved, survive as well; and controllers, whatever window is set.
+#[test]
+fn every_flow_that_resumes_survives() {
+    let steps = setting("WINDLASS_FUZZ_STEPS", if cfg!(debug_assertions) { 200_000 } else { 2_000_000 }) / 20;
+    for entry in Algorithm::ALL {
+        let algorithm = (entry.default)();
+        let mut group = algorithm.group();
+        for seed in 0..(steps / 2000).max(1) {
+            let mut sender = Sender::new(seed, seed % 2 == 0);
+            let (cwnd, rtt) = (sender.random.below(1 << 34), Span(sender.random.below(1_000_000_000)));
+            let saved = if seed % 7 == 0 { SavedPath::new(u64::MAX, Span(1)) } else { SavedPath::new(cwnd, rtt) };
+            let path = sender.path().with_saved(Some(saved));
+            let Some(mut flow) = Resuming::start(&algorithm, &path) else { continue };
+            for step in 0..2000 {
+                let decision = flow.decide(&algorithm, View::solo(&group));
+                assert!(within_limits(&decision), "cwnd {}: {}, seed {seed}, step {step}", decision.cwnd, entry.name);
+                let event = match sender.random.below(10) {
+                    0..=3 => {
+                        let sent = PacketSent::new(1200, sender.random.below(2 * decision.cwnd + 1));
+                        Event::new(sender.now, EventKind::PacketSent(sent))
+                    }
+                    4 if step % 50 == 0 => {
+                        let set = WindowSet::new(sender.random.hostile()).with_ssthresh(Some(sender.random.hostile()));
+                        Event::new(sender.now, EventKind::WindowSet(set))
+                    }
+                    _ => sender.event(&decision),
+                };
+                flow.step(&algorithm, Table::solo(&mut group), &event);
+                let mut nan = false;
+                flow.inspect(&algorithm, View::solo(&group), &mut |_, value| nan |= value.is_nan());
+                assert!(!nan, "{}, seed {seed}, step {step}, {event:?}", entry.name);
+            }
+        }
+    }
 }
 
 /// Members of a group come, new or from elsewhere, and go, announced or not, every few dozen events. Whoever's event it is, siblings' windows are only lowered

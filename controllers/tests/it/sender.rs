@@ -28,7 +28,7 @@ impl Random {
     }
 
     /// Log-uniform over all of `u64`, the extremes included.
-    fn hostile(&mut self) -> u64 {
+    pub fn hostile(&mut self) -> u64 {
         match self.below(8) {
             0 => 0,
             1 => u64::MAX,

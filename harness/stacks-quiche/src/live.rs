@@ -43,8 +43,13 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
     windlass_quiche::sets_ect();
     let tls = tls().map_err(RunError::Tls)?;
     wire::run(scenario, log, stop, |clock| {
-        let (scenario, seed, origin) = (&scenario.name, scenario.seed, clock.origin());
-        let context = Context { scenario, seed, origin, groups: Groups::default() };
+        let context = Context {
+            scenario: &scenario.name,
+            seed: scenario.seed,
+            origin: clock.origin(),
+            groups: Groups::default(),
+            saved_paths: scenario.saved_paths(),
+        };
         Ok(Live { context, tls, clock })
     })
 }

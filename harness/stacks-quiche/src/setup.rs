@@ -30,7 +30,7 @@ pub struct Driver {
 
 impl SansIo for Driver {
     const NAME: &'static str = STACK;
-    const KEYS: &'static [&'static str] = &["receive_window_bytes", WRITES];
+    const KEYS: &'static [&'static str] = &["resume", "receive_window_bytes", WRITES];
     type Connection = Flow;
 
     fn parts(&self, context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Parts<Flow>, RunError> {
@@ -145,6 +145,10 @@ fn choice(
             let qlog = trace.map(|trace| QlogRecorder::new(trace, level, new.controller, new.text, new.path));
             Box::new(SenderLogRecorder::new(Arc::clone(&sender_log), qlog))
         });
+    let definition = match spec.resume.clone() {
+        Some(resume) => definition.resume(&context.saved_paths, move |_| resume.path.clone()),
+        None => definition,
+    };
     let definition = match spec.group.clone() {
         Some(group) => definition.group(&context.groups, move |_| group.clone()),
         None => definition,

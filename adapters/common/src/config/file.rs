@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
-use windlass_controllers::{ConfiguredController, param::ParamError};
+use windlass_controllers::{ConfiguredController, Span, param::ParamError};
 
 use super::destination::{Destination, FORMS};
 use super::problem::Lines;
-use super::{Chosen, Config, ConfigError, Contents, Problem, Recording, Rule};
+use super::{Chosen, Config, ConfigError, Contents, Problem, Recording, Resume, Rule};
 use crate::qlog::Level;
-use crate::{Groups, NamedController};
+use crate::{Groups, NamedController, ResumeSettings, SavedPaths};
 
 type Parameters = BTreeMap<Spanned<String>, Spanned<Value>>;
 
@@ -27,6 +27,7 @@ struct Document {
     rule: Vec<RuleTable>,
     #[serde(default)]
     group: GroupTable,
+    resume: Option<ResumeTable>,
     recording: Option<RecordingTable>,
 }
 
@@ -54,6 +55,16 @@ struct RecordingTable {
     steps: bool,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResumeTable {
+    lifetime_s: Option<Spanned<i64>>,
+    max_paths: Option<Spanned<i64>>,
+    max_jump_bytes: Option<Spanned<i64>>,
+    ipv4_prefix: Option<Spanned<i64>>,
+    ipv6_prefix: Option<Spanned<i64>>,
+}
+
 /// Reads the text of the file `name`, which lies in `directory`.
 pub(super) fn read(name: &str, directory: Option<&Path>, text: &str) -> Result<Config, ConfigError> {
     let mut reader = Reader { name, lines: Lines::of(text), problems: Vec::new() };
@@ -77,6 +88,7 @@ pub(super) fn read(name: &str, directory: Option<&Path>, text: &str) -> Result<C
         let level = if table.steps { Level::Steps } else { Level::Recovery };
         Recording::new(directory.unwrap_or(Path::new("")).join(table.directory.into_inner()), level)
     });
+    let resume = document.resume.as_ref().map(|table| reader.resume(table));
     ConfigError::unless_empty(reader.problems)?;
     // Without problems everything was read.
     let (Some(otherwise), Some(rules)) = (otherwise, rules.into_iter().collect::<Option<Vec<_>>>()) else {
@@ -88,6 +100,7 @@ pub(super) fn read(name: &str, directory: Option<&Path>, text: &str) -> Result<C
         rules,
         group_prefixes,
         recording,
+        resume,
         groups: Groups::default(),
         origin: Instant::now(),
     })))
@@ -188,6 +201,35 @@ impl Reader<'_> {
         let chosen = self.chosen(&rule.controller, &rule.parameters)?;
         let place = self.lines.place(&rule.to.span());
         (self.problems.len() == before).then_some(Rule { to, place, chosen })
+    }
+
+    /// Hours and a million paths are more than any use of it.
+    fn resume(&mut self, table: &ResumeTable) -> Resume {
+        let settings = ResumeSettings::default();
+        let seconds = settings.lifetime.0 / 1_000_000_000;
+        let lifetime = self.whole("lifetime_s", table.lifetime_s.as_ref(), "seconds", 86_400, seconds);
+        let paths = settings.max_paths as u64;
+        let paths = self.whole("max_paths", table.max_paths.as_ref(), "paths", 1_000_000, paths);
+        let jump = self.whole("max_jump_bytes", table.max_jump_bytes.as_ref(), "bytes", u64::from(u32::MAX), u64::MAX);
+        let settings = settings.with_lifetime(Span::from_millis(lifetime * 1000)).with_max_jump(jump);
+        let prefixes = (
+            self.prefix("ipv4_prefix", table.ipv4_prefix.as_ref(), 32),
+            self.prefix("ipv6_prefix", table.ipv6_prefix.as_ref(), 128),
+        );
+        Resume { paths: SavedPaths::new(settings.with_max_paths(paths as usize)), prefixes }
+    }
+
+    /// A number from 1 to `most`, `otherwise` where it is missing.
+    fn whole(&mut self, name: &str, number: Option<&Spanned<i64>>, unit: &str, most: u64, otherwise: u64) -> u64 {
+        let Some(number) = number else { return otherwise };
+        match u64::try_from(*number.get_ref()).ok().filter(|number| (1..=most).contains(number)) {
+            Some(number) => number,
+            None => {
+                let message = format!("{name} is {}; expected {unit} from 1 to {most}", number.get_ref());
+                self.wrong(&number.span(), message);
+                otherwise
+            }
+        }
     }
 
     /// The length of a prefix of at most `most` bits, which is all of them by default.

@@ -170,3 +170,35 @@ fn a_recording_is_a_log_per_flow_beside_the_file() {
     assert!(log.contains("stack to 192.0.2.1:1 by reno") && log.contains("quic:recovery_metrics_updated"), "{log}");
     assert!(logs.next().is_none());
 }
+
+#[test]
+fn resuming_is_off_unless_the_file_has_a_section() {
+    let config = Config::parse("cc.toml", "controller = \"cubic\"").unwrap();
+    assert!(config.saved_paths().is_none());
+    let text =
+        "controller = \"cubic\"\n[resume]\nlifetime_s = 60\nmax_paths = 5\nmax_jump_bytes = 1000\nipv4_prefix = 24";
+    let config = Config::parse("cc.toml", text).unwrap();
+    let shown = format!("{:?}", config.saved_paths().unwrap());
+    for expected in ["lifetime: Span(60000000000)", "max_paths: 5", "max_jump: 1000", "len: 0"] {
+        assert!(shown.contains(expected), "{shown}");
+    }
+    let [one, other, far] = ["192.0.2.1", "192.0.2.200", "192.0.3.1"].map(|peer| peer.parse().unwrap());
+    assert_eq!(config.path_key("a", one), config.path_key("a", other));
+    assert_ne!(config.path_key("a", one), config.path_key("a", far));
+    assert_ne!(config.path_key("a", one), config.path_key("b", one), "stacks count time from origins of their own");
+}
+
+#[test]
+fn what_resuming_does_not_take_is_named() {
+    let text = "controller = \"cubic\"\n[resume]\nlifetime_s = 0\nmax_paths = -1\nipv6_prefix = 129";
+    let error = Config::parse("cc.toml", text).unwrap_err().to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "cc.toml:3:14: lifetime_s is 0; expected seconds from 1 to 86400",
+            "cc.toml:4:13: max_paths is -1; expected paths from 1 to 1000000",
+            "cc.toml:5:15: ipv6_prefix is 129; expected bits from 0 to 128",
+        ]
+    );
+}

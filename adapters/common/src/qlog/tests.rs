@@ -218,3 +218,62 @@ fn speed_of_steps() {
         println!("{level:?}: {nanos:.0} ns a step, {:.0} MB/s", bytes as f64 / 1e6 / seconds);
     }
 }
+
+/// `draft-ietf-tsvwg-careful-resume-qlog §4.1`: each phase with what it begins with.
+#[test]
+fn phases_of_careful_resume_are_written() {
+    let saved = windlass_controllers::SavedPath::new(400 * 1200, Span::from_millis(40));
+    let path = PATH.with_saved(Some(saved));
+    let cubic = crate::NamedController::named("cubic").unwrap();
+    let trace: SharedTrace<Vec<u8>> = trace(Profile::Ietf).into();
+    let recorder = QlogRecorder::new(trace.clone(), Level::Recovery, &cubic, "cubic", &path);
+    let mut flow = Flow::ungrouped_with(cubic, &path, Some(Box::new(recorder)));
+    let sent = |number: u64, in_flight| {
+        EventKind::PacketSent(windlass_controllers::event::PacketSent::new(1200, in_flight).with_pn(Some(number)))
+    };
+    let rtt = RttSample::new(Span::from_millis(40), Span::from_millis(40), Span(0), Span::from_millis(40));
+    let acked = PacketsAcked::new(12_000, 10, at(0), 0, 12_000).with_rtt(Some(rtt));
+    let lost = PacketsLost::new(1200, 1, at(41), 12_000);
+    for (ms, kind) in [
+        (0, sent(9, 12_000)),
+        (40, EventKind::PacketsAcked(acked)),
+        (41, sent(10, 12_000)),
+        (42, sent(11, 13_200)),
+        (60, EventKind::PacketsLost(lost)),
+        (90, EventKind::PacketsAcked(PacketsAcked::new(1200, 1, at(42), 0, 13_200))),
+        (95, EventKind::TimerExpired),
+    ] {
+        flow.on_event(&Event::new(at(ms), kind));
+    }
+    drop(flow);
+    let file = String::from_utf8(trace.finish().unwrap().unwrap()).unwrap();
+    let events: Vec<serde_json::Value> = file
+        .split('\u{1e}')
+        .filter(|record| record.contains(resume::PHASE_UPDATED))
+        .map(|record| serde_json::from_str::<serde_json::Value>(record).unwrap()["data"].clone())
+        .collect();
+    assert_eq!(events.len(), 4, "{file}");
+    assert_eq!(
+        events[0],
+        serde_json::json!({
+            "new": "reconnaissance",
+            "state_data": {"pipesize": 0, "congestion_window": 12_000},
+            "restored_data": {"saved_congestion_window": 480_000, "saved_rtt": 40.0},
+        })
+    );
+    assert_eq!(
+        events[1],
+        serde_json::json!({
+            "old": "reconnaissance",
+            "new": "unvalidated",
+            "state_data": {"pipesize": 0, "congestion_window": 240_000},
+            "trigger": "congestion_window_limited",
+        })
+    );
+    let retreat = &events[2];
+    assert_eq!((&retreat["new"], &retreat["trigger"]), (&"safe_retreat".into(), &"packet_loss".into()));
+    let data = &retreat["state_data"];
+    assert_eq!((&data["first_unvalidated_packet"], &data["last_unvalidated_packet"]), (&10.into(), &11.into()));
+    assert_eq!((&events[3]["new"], &events[3]["trigger"]), (&"normal".into(), &"exit_recovery".into()));
+    assert!(events[3]["state_data"]["ssthresh"].is_u64());
+}

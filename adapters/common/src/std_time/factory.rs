@@ -116,6 +116,17 @@ macro_rules! factory {
                 Factory { flows: self.flows.record_with(make), ..self }
             }
 
+            /// Has every flow resume what earlier ones observed of the path ([`SavedPaths`](crate::SavedPaths), RFC 9959),
+            /// which is kept in `paths` under `key`: usually the peer's address without its port, with one factory per
+            /// peer. Factories that share `paths` need the same [`origin`](Factory::origin).
+            #[must_use]
+            pub fn resume<K>(self, paths: &$crate::SavedPaths<K>, key: K) -> Self
+            where
+                K: ::core::hash::Hash + Eq + Clone + Send + Sync + 'static,
+            {
+                Factory { flows: self.flows.resume(paths, key), ..self }
+            }
+
             /// Sets the origin of time. The default is the start of the first path;
             /// factories that share groups or logs need the same one.
             #[must_use]

@@ -2,9 +2,9 @@ use proptest::option::of;
 use proptest::prelude::*;
 use windlass_controllers::event::{
     Delivery, EcnCe, IdleRestart, LossTrigger, OneWay, PacketSent, PacketsAcked, PacketsLost, Place, ProbeReceived,
-    Queueing, RttSample, SpuriousLoss,
+    Queueing, RttSample, SpuriousLoss, WindowSet,
 };
-use windlass_controllers::{Ecn, EventKind, Phase, Span, TrainPlan};
+use windlass_controllers::{Ecn, EventKind, Phase, SavedPath, Span, TrainPlan};
 
 use super::*;
 
@@ -115,6 +115,8 @@ fn kind() -> impl Strategy<Value = EventKind> {
         (span(), span()).prop_map(|(idle, pto)| EventKind::IdleRestart(IdleRestart::new(idle, pto))),
         Just(EventKind::TimerExpired),
         probed.prop_map(EventKind::ProbeReceived),
+        (integer(), of(integer()))
+            .prop_map(|(cwnd, ssthresh)| { EventKind::WindowSet(WindowSet::new(cwnd).with_ssthresh(ssthresh)) }),
         Just(EventKind::Joined),
         Just(EventKind::Left),
     ]
@@ -176,7 +178,8 @@ proptest! {
 
     #[test]
     fn a_start_survives_json(now in time(), mtu in any::<u32>(), seed in integer(), decision in decision()) {
-        let start = Start { controller: "reno:iw=4".to_owned(), path: Path::new(now, mtu, seed), decision };
+        let saved = (seed % 2 == 0).then(|| SavedPath::new(seed, Span(!seed)).with_max_jump(u64::MAX));
+        let start = Start { controller: "reno:iw=4".to_owned(), path: Path::new(now, mtu, seed).with_saved(saved), decision };
         let read: Start = serde_json::from_str(&serde_json::to_string(&start).unwrap()).unwrap();
         prop_assert_eq!(read.path, start.path);
         prop_assert_eq!(read.controller, start.controller);

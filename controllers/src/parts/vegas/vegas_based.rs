@@ -229,6 +229,7 @@ impl<S: Scheme> VegasBased<S> {
             EventKind::SpuriousLoss(spurious) => Self::undo(state, spurious),
             EventKind::MtuUpdated(mtu) => Self::resize(params, state, *mtu),
             EventKind::IdleRestart(idle) => Self::idle(params, state, now, idle),
+            EventKind::WindowSet(to) => state.window.set(&params.as_ref().base, to),
             EventKind::PacketsAcked(_)
             | EventKind::PacketSent(_)
             | EventKind::TimerExpired

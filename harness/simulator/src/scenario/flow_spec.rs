@@ -1,7 +1,7 @@
 //! A flow of a scenario: its ends, their applications, its routes, how losses are repaired.
 
 use windlass_adapter::NamedController;
-use windlass_controllers::{Span, Time};
+use windlass_controllers::{SavedPath, Span, Time};
 use windlass_network::{RouteId, Stream};
 
 /// Bytes of a request ([`FlowSpec::requests`]), on a stream of its own.
@@ -26,6 +26,8 @@ pub struct FlowSpec {
     pub stop: Time,
     /// Flows of one group see each other's windows.
     pub group: Option<String>,
+    /// What it knows of its path; see [`Scenario::saved_paths`](super::Scenario::saved_paths).
+    pub resume: Option<Resume>,
     /// From when on its receiver is gone without a close: it neither receives nor sends.
     pub vanishes: Option<Time>,
     /// How long the sender of a flow that [vanishes](Self::vanishes) waits for a sign of life
@@ -109,6 +111,7 @@ impl FlowSpec {
     #[must_use]
     pub fn key_beyond(&self, known: &[&str]) -> Option<&'static str> {
         let keys = [
+            ("resume", self.resume.is_some()),
             ("requests", self.requests.is_some()),
             ("receive_window_bytes", self.receive_window.is_some()),
             (WRITES, self.writes.is_some()),
@@ -145,6 +148,15 @@ impl FlowSpec {
         let moves = self.faults.iter().filter(|fault| fault.at <= now && fault.kind == EndFaultKind::Rebinding);
         u16::try_from(moves.count()).unwrap_or(u16::MAX)
     }
+}
+
+/// A path that flows resume (`RFC 9959`), one after the other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Resume {
+    /// Flows of one name have one path.
+    pub path: String,
+    /// What is known of it before any of them.
+    pub saved: Option<SavedPath>,
 }
 
 /// A fault of the ends of a flow, which real stacks have in virtual time.

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use windlass_adapter::{NamedController, choose};
-use windlass_controllers::{Signals, Span, Time};
+use windlass_controllers::{SavedPath, Signals, Span, Time};
 
 use super::faults;
 use super::fields::{Found, MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
-use super::flow_spec::{AckPolicy, Control, EndFault, FlowSpec, Frames, NATIVE, Recovery, Writes};
+use super::flow_spec::{AckPolicy, Control, EndFault, FlowSpec, Frames, NATIVE, Recovery, Resume, Writes};
 use super::traffic::stops_after_start;
 use windlass_network::{Limit, RouteId};
 
@@ -76,6 +76,7 @@ pub(super) fn read(
     let clock_offset = section.number_or("clock_offset_ms", within(-1e9, 1e9, "ms"), 0.0);
     let start_jitter = section.number_or("start_jitter_s", within(0.0, MAX_TIME, "s"), 0.0);
     let group = section.text("group").map(|found| found.value);
+    let resume = resume(section);
     let transfer_bytes = section.whole("transfer_bytes", 1, 1 << 50, "bytes").map(|found| found.value);
     let requests = section.whole("requests", 1, MAX_REQUESTS, "requests");
     let receive_window = section.whole("receive_window_bytes", 1, MAX_WINDOW, "bytes").map(|found| found.value);
@@ -133,6 +134,7 @@ pub(super) fn read(
         start_jitter: Span(at_s(start_jitter).0),
         stop: stop.map_or(defaults.end, |stop| at_s(stop.value)),
         group,
+        resume,
         vanishes,
         idle_timeout: Span(at_s(idle_timeout.map_or(30.0, |found| found.value)).0),
         transfer_bytes,
@@ -159,6 +161,25 @@ pub(super) fn read(
         forward: RouteId(0),
         backward: RouteId(0),
     })
+}
+
+/// Which path the flow resumes, and what is known of it.
+fn resume(section: &Section<'_>) -> Option<Resume> {
+    let path = section.text("resume").map(|found| found.value);
+    let cwnd = section.whole("saved_cwnd_bytes", 1, 1 << 50, "bytes");
+    let rtt = section.number("saved_rtt_ms", above_zero(MAX_TIME * 1e3, "ms"));
+    let (given, other) = match (&cwnd, &rtt) {
+        (Some(found), None) => (Some(&found.span), "saved_rtt_ms"),
+        (None, Some(found)) => (Some(&found.span), "saved_cwnd_bytes"),
+        (Some(found), Some(_)) if path.is_none() => (Some(&found.span), "resume, the name of the path"),
+        _ => (None, ""),
+    };
+    if let Some(span) = given {
+        let message = format!("{} knows only a part of its path", section.name);
+        section.problem(span, "and what else?", message, Some(format!("add {other}")));
+    }
+    let saved = cwnd.zip(rtt).map(|(cwnd, rtt)| SavedPath::new(cwnd.value, ms(rtt.value)).with_full(true));
+    path.map(|path| Resume { path, saved })
 }
 
 /// How the application writes.

@@ -1,5 +1,6 @@
 //! A scenario, checked and resolved.
 
+use windlass_adapter::{ResumeSettings, SavedPaths};
 use windlass_controllers::{Span, Time};
 
 use super::dynamic_flows::DynamicFlows;
@@ -70,6 +71,21 @@ impl Scenario {
     pub fn allows(&self, now: Time, packets: u64) -> Result<(), Runaway> {
         let bound = self.max_packets_under_way;
         if packets <= bound { Ok(()) } else { Err(Runaway { at_s: now.0 as f64 / 1e9, packets, bound }) }
+    }
+
+    /// What is known, before the run, of the paths that flows resume; for its flows to share, which keep there what they
+    /// observe.
+    #[must_use]
+    pub fn saved_paths(&self) -> SavedPaths<String> {
+        let forever = ResumeSettings::default().with_lifetime(Span(u64::MAX)).with_max_paths(usize::MAX);
+        let paths = SavedPaths::new(forever);
+        let of_flows = self.flows.iter().chain(self.dynamic_flows.iter().map(|flows| &flows.flow));
+        for resume in of_flows.filter_map(|flow| flow.resume.as_ref()) {
+            if let Some(saved) = resume.saved {
+                paths.save(&resume.path, Time::ZERO, saved);
+            }
+        }
+        paths
     }
 
     /// When it is over; it begins at 0.

@@ -1,6 +1,6 @@
 //! One flow of a run: both its ends, its timers and its measurements.
 
-use windlass_adapter::{Flow, Groups, Recorder};
+use windlass_adapter::{Flow, Groups, Recorder, SavedPaths};
 use windlass_controllers::{Algorithm, ConfiguredController, Path, Span, Time};
 
 use super::counts::{Arrivals, FlowCounts, LossClassification};
@@ -61,6 +61,7 @@ pub(super) struct FlowRun<E: ConfiguredController> {
     pub spec: FlowSpec,
     engine: E,
     pub recorder: Option<Box<dyn Recorder>>,
+    saved_paths: SavedPaths<String>,
     ci_path: bool,
     /// Data packets and probes that the network reported dropped or lost.
     dropped: u64,
@@ -80,7 +81,14 @@ pub(super) struct FlowRun<E: ConfiguredController> {
 impl<E: ConfiguredController> FlowRun<E> {
     /// A flow that has not started. `ci_path` says whether its route gives
     /// congestion-indication marks.
-    pub fn new(spec: &FlowSpec, number: u32, engine: E, seed: u64, ci_path: bool) -> FlowRun<E> {
+    pub fn new(
+        spec: &FlowSpec,
+        number: u32,
+        engine: E,
+        seed: u64,
+        ci_path: bool,
+        saved_paths: &SavedPaths<String>,
+    ) -> FlowRun<E> {
         let mut timers = Timers::new();
         let mut spec = spec.clone();
         // An engine of the caller's need not be the controller that the scenario names.
@@ -106,6 +114,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             engine,
             observer: None,
             recorder: None,
+            saved_paths: saved_paths.clone(),
             ci_path,
             sender: None,
             receiver: Receiver::new(spec.ack),
@@ -296,8 +305,12 @@ impl<E: ConfiguredController> FlowRun<E> {
     }
 
     fn start(&mut self, now: u64, groups: &Groups<E, String>) {
-        let path = self.path();
-        let recorder = self.recorder.take();
+        let mut path = self.path();
+        let mut recorder = self.recorder.take();
+        if let Some(resume) = &self.spec.resume {
+            path = self.saved_paths.resume(&resume.path, path);
+            recorder = Some(self.saved_paths.observe(resume.path.clone(), &path, recorder));
+        }
         let engine = self.engine.clone();
         let host = match &self.spec.group {
             Some(group) => Flow::grouped_with(engine, &path, groups, group.clone(), recorder),

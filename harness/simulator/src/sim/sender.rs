@@ -327,6 +327,7 @@ impl<E: ConfiguredController> Sender<E> {
                 .with_app_limited(app_limited)
                 .with_place(place);
             self.emit(now, EventKind::PacketSent(sent), context);
+            self.wants_packet_sent = self.host.wants_packet_sent();
         }
         let packet = Packet {
             ecn: self.active.ecn,

@@ -106,7 +106,7 @@ impl Simulation<NamedController> {
         }
         let mut flows = scenario.flow_set().flows.into_iter();
         if let Some((flow, key)) =
-            flows.find_map(|flow| flow.key_beyond(&["requests", WRITES, FRAMES]).map(|key| (flow.name, key)))
+            flows.find_map(|flow| flow.key_beyond(&["resume", "requests", WRITES, FRAMES]).map(|key| (flow.name, key)))
         {
             return Err(SimError::Key { flow, key });
         }
@@ -129,14 +129,14 @@ impl<E: ConfiguredController> Simulation<E> {
     pub fn with(scenario: &Scenario, mut engine: impl FnMut(&FlowSpec) -> E) -> Result<Self, TopologyError> {
         let mut network = Network::new(&scenario.topology, scenario.seed)?;
         network.report_losses(scenario.flows.iter().any(|flow| flow.recovery.classifies_losses()));
-        let topology = &scenario.topology;
+        let (topology, saved_paths) = (&scenario.topology, scenario.saved_paths());
         let FlowSet { flows, start_schedule } = scenario.flow_set();
         let flows: Vec<FlowRun<E>> = (0u32..)
             .zip(&flows)
             .map(|(number, spec)| {
                 let route = &topology.routes[spec.forward.0 as usize];
                 let ci_path = route.iter().any(|link| topology.links[link.0 as usize].ci_marking);
-                FlowRun::new(spec, number, engine(spec), scenario.seed, ci_path)
+                FlowRun::new(spec, number, engine(spec), scenario.seed, ci_path, &saved_paths)
             })
             .collect();
         let mut simulation = Simulation {

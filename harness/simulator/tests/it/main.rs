@@ -2,6 +2,7 @@
 
 mod background;
 mod bbr;
+mod careful_resume;
 mod common;
 mod equilibria;
 mod excursion;

@@ -11,7 +11,7 @@ macro_rules! implement_quinn_api {
         use std::time::{Duration, Instant};
 
         use bytes::{Bytes, BytesMut};
-        use windlass_adapter::{ChoiceError, Groups, NamedController, Recorder};
+        use windlass_adapter::{ChoiceError, Groups, NamedController, Recorder, SavedPaths};
         use windlass_controllers::{Path, Signals};
         use windlass_network::Codepoint;
         use windlass_qlog::PacketType;
@@ -250,9 +250,14 @@ macro_rules! implement_quinn_api {
                 origin: Instant,
                 seed: u64,
                 groups: &Groups<NamedController, String>,
+                saved_paths: &SavedPaths<String>,
                 recorder: impl Fn(&Path) -> Box<dyn Recorder> + Send + Sync + 'static,
             ) -> Result<Arc<Self::Factory>, ChoiceError> {
                 let factory = shim::Factory::named(&spec.controller)?.origin(origin).seed(seed).record_with(recorder);
+                let factory = match &spec.resume {
+                    Some(resume) => factory.resume(saved_paths, resume.path.clone()),
+                    None => factory,
+                };
                 Ok(Arc::new(match &spec.group {
                     Some(group) => factory.group(groups, group.clone()),
                     None => factory,

@@ -32,6 +32,7 @@ pub fn run_live<S: QuinnApi>(
             seed: scenario.seed,
             origin: clock.origin(),
             groups: Groups::default(),
+            saved_paths: scenario.saved_paths(),
         };
         Ok(Live::<S> { context, tls })
     })

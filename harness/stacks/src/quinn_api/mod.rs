@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use windlass_adapter::{ChoiceError, Groups, NamedController, Recorder};
+use windlass_adapter::{ChoiceError, Groups, NamedController, Recorder, SavedPaths};
 use windlass_controllers::{Path, Signals, Time};
 use windlass_network::Codepoint;
 use windlass_simulator::outcome::Outcome;
@@ -185,6 +185,7 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
         origin: Instant,
         seed: u64,
         groups: &Groups<NamedController, String>,
+        saved_paths: &SavedPaths<String>,
         recorder: impl Fn(&Path) -> Box<dyn Recorder> + Send + Sync + 'static,
     ) -> Result<Arc<Self::Factory>, ChoiceError>;
 

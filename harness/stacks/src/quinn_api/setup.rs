@@ -38,7 +38,7 @@ impl<S: QuinnApi> Driver<S> {
 
 impl<S: QuinnApi> SansIo for Driver<S> {
     const NAME: &'static str = S::NAME;
-    const KEYS: &'static [&'static str] = &["requests", "receive_window_bytes", WRITES, FRAMES];
+    const KEYS: &'static [&'static str] = &["resume", "requests", "receive_window_bytes", WRITES, FRAMES];
     type Connection = Flow<S>;
 
     fn parts(&self, context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Parts<Flow<S>>, RunError> {
@@ -87,7 +87,7 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
         trace: Option<SharedTrace<Output>>,
         level: Level,
     ) -> Result<Arc<S::Factory>, RunError> {
-        let Context { origin, seed, groups, .. } = self.context;
+        let Context { origin, seed, groups, saved_paths, .. } = self.context;
         let controller = spec.controller.clone();
         let sees_packets = self.sees_packets;
         let without_losses = move |recorder: QlogRecorder<Output>| {
@@ -115,7 +115,7 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
             Box::new(SenderLogRecorder::new(Arc::clone(&sender_log), qlog))
         };
         let seed = Stream::new(*seed, &format!("controller {}", spec.name)).integer();
-        S::catalogue(spec, *origin, seed, groups, record)
+        S::catalogue(spec, *origin, seed, groups, saved_paths, record)
             .map_err(|error| RunError::Controller { flow: spec.name.clone(), error })
     }
 

@@ -7,7 +7,7 @@ use s2n_quic::provider::congestion_controller::{Bbr, Cubic, Endpoint};
 use s2n_quic::provider::event::Subscriber;
 use s2n_quic::provider::io::testing::{Handle, Io};
 use s2n_quic::{Client, Server};
-use windlass_adapter::{Groups, NamedController};
+use windlass_adapter::{Groups, NamedController, SavedPaths};
 use windlass_s2n_quic::Qlog;
 
 use super::clock::{Clock, ConnectionIds, Random};
@@ -33,6 +33,7 @@ pub struct Setup {
     pub seed: u64,
     pub clock: Clock,
     pub groups: Groups<NamedController, String>,
+    pub saved_paths: SavedPaths<String>,
 }
 
 /// Parts of a flow's two ends.
@@ -95,6 +96,9 @@ impl Ends {
                 let mut endpoint = endpoint.seed(seed).record_with(move |_| Box::new(FlowRecorder::new(&listen)));
                 if let Some(group) = self.spec.group.clone() {
                     endpoint = endpoint.group(&self.setup.groups, move |_| group.clone());
+                }
+                if let Some(resume) = self.spec.resume.clone() {
+                    endpoint = endpoint.resume(&self.setup.saved_paths, move |_| resume.path.clone());
                 }
                 self.sending(endpoint.record_in(&log), (log, watch))
             }

@@ -37,7 +37,7 @@ const STRIDE: Span = Span::from_millis(50);
 /// s2n-quic cannot run a flow, a flow failed, or it was stopped.
 pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
     let end = scenario.end();
-    check_keys(scenario, STACK, &["requests", "receive_window_bytes", WRITES])?;
+    check_keys(scenario, STACK, &["resume", "requests", "receive_window_bytes", WRITES])?;
     let identity = identity().map_err(RunError::Tls)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
     let FlowSet { flows: specs, start_schedule } = scenario.flow_set();
@@ -61,7 +61,8 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
         let handle = executor.handle().clone();
         executor.enter(|| {
             let clock = Clock::begin();
-            let setup = Setup { handle, identity, seed: scenario.seed, clock, groups };
+            let setup =
+                Setup { handle, identity, seed: scenario.seed, clock, groups, saved_paths: scenario.saved_paths() };
             let plans = plans.into_iter().enumerate();
             let scenario_flows: Vec<ScenarioFlow<'_>> =
                 plans.map(|(number, plan)| plan.start(number, &notices, &setup, scenario)).collect();

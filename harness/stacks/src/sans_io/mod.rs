@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use bytes::BytesMut;
-use windlass_adapter::{Groups, NamedController, SharedTrace};
+use windlass_adapter::{Groups, NamedController, SavedPaths, SharedTrace};
 use windlass_controllers::Span;
 use windlass_network::Codepoint;
 use windlass_simulator::scenario::FlowSpec;
@@ -55,6 +55,8 @@ pub struct Context<'a> {
     pub origin: Instant,
     /// The groups flows share windows in.
     pub groups: Groups<NamedController, String>,
+    /// What is known of the paths that flows resume.
+    pub saved_paths: SavedPaths<String>,
 }
 
 /// A flow not connected yet, and how to connect it.

@@ -28,8 +28,13 @@ pub fn run<S: SansIo>(
 ) -> Result<Outcome, RunError> {
     check_keys(scenario, S::NAME, S::KEYS)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
-    let context =
-        Context { scenario: &scenario.name, seed: scenario.seed, origin: Instant::now(), groups: Groups::default() };
+    let context = Context {
+        scenario: &scenario.name,
+        seed: scenario.seed,
+        origin: Instant::now(),
+        groups: Groups::default(),
+        saved_paths: scenario.saved_paths(),
+    };
     let FlowSet { flows: specs, start_schedule } = scenario.flow_set();
     let mut flows = Vec::new();
     for (number, spec) in (0..).zip(&specs) {

@@ -1,6 +1,7 @@
 //! Every stack in virtual time and on real sockets.
 
 mod agreement;
+mod careful_resume;
 mod faults;
 mod hard_regimes;
 mod link;
