@@ -167,10 +167,9 @@ impl<K: Hash + Eq + Clone> Store<K> {
         if self.settings.max_paths == 0 {
             return;
         }
-        if self.entries.len() >= self.settings.max_paths
-            && let Some((_, oldest)) = self.order.pop_first()
-        {
-            self.entries.remove(&oldest);
+        if self.entries.len() >= self.settings.max_paths {
+            let oldest = self.order.pop_first();
+            oldest.and_then(|(_, oldest)| self.entries.remove(&oldest));
         }
         let place = (now, self.next);
         self.next += 1;
@@ -253,10 +252,10 @@ impl<K: Hash + Eq + Clone> Drop for Observer<K> {
     fn drop(&mut self) {
         if let Some(saved) = self.saved {
             self.save(saved);
-        } else if self.borrows
-            && let Some(entry) = self.paths.lock().entries.get_mut(&self.key)
-        {
-            entry.is_lent = false;
+        } else if self.borrows {
+            if let Some(entry) = self.paths.lock().entries.get_mut(&self.key) {
+                entry.is_lent = false;
+            }
         }
     }
 }

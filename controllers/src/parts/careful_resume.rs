@@ -250,14 +250,13 @@ impl CarefulResume {
             let least = self.rtt.map_or(sample.latest, |(least, _)| least.min(sample.latest));
             self.rtt = Some((least, sample.latest));
         }
-        if let EventKind::PacketSent(sent) = &event.kind
-            && self.wants_packet_sent()
-        {
-            self.last_sent = Some(event.now);
-            self.newest = sent.pn.or(self.newest);
-        }
-        if let EventKind::PacketsAcked(acked) = &event.kind {
-            self.acked = self.acked.saturating_add(acked.bytes);
+        match &event.kind {
+            EventKind::PacketSent(sent) if self.wants_packet_sent() => {
+                self.last_sent = Some(event.now);
+                self.newest = sent.pn.or(self.newest);
+            }
+            EventKind::PacketsAcked(acked) => self.acked = self.acked.saturating_add(acked.bytes),
+            _ => {}
         }
         match self.phase {
             ResumePhase::Reconnaissance => self.reconnoitre(event, cwnd),
