@@ -1,6 +1,6 @@
-//! Experiments with controllers: [evaluation], [conformance] of stacks, [regimes], [BBR cases](bbr_cases), [golden] traces, [response] functions, [many
-//! runs](grid) in one store, [offline replay and identification](replay), the [results] they yield, and how they are
-//! [written](output).
+//! Experiments with controllers: [evaluation], [conformance] of stacks, [regimes], [BBR cases](bbr_cases), [golden] traces, [response]
+//! functions, [many runs](grid) in one store, [start-up](start_up), [offline replay and identification](replay), the [results] they
+//! yield, and how they are [written](output).
 
 pub mod bbr_cases;
 pub mod compare;
@@ -14,5 +14,6 @@ pub mod regimes;
 pub mod replay;
 pub mod response;
 pub mod results;
+pub mod start_up;
 #[cfg(feature = "testkit")]
 pub mod testkit;

@@ -46,7 +46,7 @@ pub(super) fn is_ours(name: &str) -> bool {
 
 /// `a,b:x=1,y=2,c` is a, b:x=1,y=2 and c: a comma begins another controller unless a
 /// `parameter=value` follows it.
-fn split(text: &str) -> Vec<String> {
+pub(super) fn split(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for part in text.split(',') {
         let assignment = part.contains('=') && !part.split('=').next().unwrap_or_default().contains(':');

@@ -15,6 +15,7 @@ mod paper;
 mod qlog;
 mod regimes;
 mod run;
+mod start_up;
 mod summary;
 mod text;
 
@@ -58,6 +59,7 @@ enum Command {
     Conformance(conformance::Compare),
     Paper(paper::Paper),
     Regimes(regimes::Regimes),
+    StartUp(start_up::StartUp),
     Judged(judged::Judged),
     BbrCases(bbr_cases::BbrCases),
     Report(evaluate::Report),
@@ -106,6 +108,7 @@ where
         Command::Conformance(command) => command.run(),
         Command::Paper(command) => command.run(),
         Command::Regimes(command) => command.run(),
+        Command::StartUp(command) => command.run(),
         Command::Judged(command) => command.run(),
         Command::BbrCases(command) => command.run(),
         Command::Report(command) => command.run(),

@@ -10,4 +10,5 @@ mod frame;
 pub mod live;
 pub mod papers;
 pub mod regimes;
+pub mod start_up;
 pub mod traces;

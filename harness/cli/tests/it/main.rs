@@ -19,4 +19,5 @@ mod qlog_commands;
 mod qlog_inputs;
 mod qlog_pages;
 mod regimes;
+mod start_up;
 mod writer;

@@ -1,0 +1,179 @@
+//! `windlass start-up`: what the first round trips of a flow cost, and what they bring.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::batch::carry_out;
+use super::error::print;
+use super::text::{Align, aligned};
+use super::{CliError, choice};
+use crate::report::start_up;
+use windlass_lab::grid::{Cell, Cores, Failure, Store};
+use windlass_lab::output::replace;
+use windlass_lab::start_up::{
+    BUFFERS, Measured, Place, Question, RTTS_MS, Results, Row, SIZES, Scheme, measure, table,
+};
+use windlass_stacks::stack::Runner;
+
+/// Compare start-up schemes: time to fill a path, what is lost, how long short transfers take
+///
+/// A link of 50 Mbit/s, buffers from 0.1 to 100 BDP, RTTs of 20, 100 and 600 ms; alone and beside a flow that was there before.
+/// Runs that are done are kept, so that an interrupted command goes on where it stopped.
+#[derive(Debug, clap::Args)]
+pub(super) struct StartUp {
+    /// Schemes, separated by commas: a controller with its parameters, `cubic:slow_start=search`, or one with `+resume` behind it,
+    /// whose flows know their path; `native:cubic` is a stack's own [default: cubic with each start-up]
+    #[arg(value_name = "SCHEME")]
+    schemes: Vec<String>,
+    /// Stacks, separated by commas
+    #[arg(long, value_name = "STACK", value_delimiter = ',', default_value = "sim")]
+    stack: Vec<String>,
+    /// Only these RTTs, ms, of 20, 100 and 600
+    #[arg(long, value_name = "MS", value_delimiter = ',')]
+    rtt: Vec<u32>,
+    /// Only these buffers, BDP, of 0.1, 1, 10 and 100
+    #[arg(long, value_name = "BDP", value_delimiter = ',')]
+    buffer: Vec<f64>,
+    /// Runs at the same time [default: one per core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    jobs: usize,
+    /// Directory for the runs, start-up.csv and start-up.html
+    #[arg(long, value_name = "DIR", default_value = "target/windlass/start-up")]
+    out: PathBuf,
+}
+
+impl StartUp {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let schemes = self.schemes()?;
+        let stacks = choice::stacks(&self.stack)?;
+        let rtts = some_of("--rtt", &self.rtt, &RTTS_MS)?;
+        let buffers = some_of("--buffer", &self.buffer, &BUFFERS)?;
+        let results = self.carry_out(&Place::all(&rtts, &buffers), &schemes, &stacks)?;
+        let csv = self.out.join("start-up.csv");
+        replace(&csv, table(&results).csv()?)?;
+        let html = self.out.join("start-up.html");
+        replace(&html, start_up::page(&results))?;
+        print(&tables(&results))?;
+        print(&format!("report: {}; every number: {}\n", html.display(), csv.display()))
+    }
+
+    fn schemes(&self) -> Result<Vec<Scheme>, CliError> {
+        let typed: Vec<String> = match &self.schemes[..] {
+            [] => Scheme::DEFAULT.map(str::to_owned).into(),
+            some => some.to_vec(),
+        };
+        let mut schemes = Vec::new();
+        for text in typed.iter().flat_map(|text| choice::split(text)) {
+            let scheme = Scheme::read(&text);
+            if choice::is_ours(&scheme.controller) {
+                choice::controller(&scheme.controller)?;
+            } else if scheme.resumes {
+                let message =
+                    format!("{scheme}: a stack's own controller does not resume; expected it without +resume");
+                return Err(CliError::Usage(message));
+            }
+            if !schemes.contains(&scheme) {
+                schemes.push(scheme);
+            }
+        }
+        Ok(schemes)
+    }
+
+    /// Runs what is missing and gathers all of it.
+    fn carry_out(&self, places: &[Place], schemes: &[Scheme], stacks: &[Runner]) -> Result<Results, CliError> {
+        let store: Store<Measured> = Store::open(&self.out)?;
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut asked: HashMap<String, (Place, Question)> = HashMap::new();
+        for (place, scheme, stack) in combined(places, schemes, stacks) {
+            for question in Question::all() {
+                let cell = question.cell(&place, scheme, stack.name());
+                asked.insert(cell.scenario.clone(), (place, question));
+                cells.push(cell);
+            }
+        }
+        let run = |cell: &Cell, stop: &dyn Fn(f64) -> bool| match asked.get(&cell.scenario) {
+            Some((place, question)) => measure(cell, place, question, stop),
+            None => Err(Failure::Run(format!("{} is not asked", cell.name))),
+        };
+        let tally = carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
+        print(&format!(
+            "{} runs, {} of them made now: {:.1} million packets in {:.1} s of CPU\n",
+            tally.cells,
+            tally.made,
+            tally.packets as f64 / 1e6,
+            tally.cpu_s
+        ))?;
+        let row = |(place, scheme, stack): (Place, &Scheme, &Runner)| {
+            let answer = |question: Question| {
+                let read = store.get(&question.cell(&place, scheme, stack.name()).key()).map(|record| record.read);
+                (question, read)
+            };
+            let answers = Question::all().into_iter().map(answer).collect();
+            Row { scheme: scheme.clone(), stack: stack.name().to_owned(), place, answers }
+        };
+        Ok(Results { rows: combined(places, schemes, stacks).map(row).collect() })
+    }
+}
+
+/// By place, stack and scheme.
+fn combined<'a>(
+    places: &'a [Place],
+    schemes: &'a [Scheme],
+    stacks: &'a [Runner],
+) -> impl Iterator<Item = (Place, &'a Scheme, &'a Runner)> {
+    let of = move |place: Place| {
+        stacks.iter().flat_map(move |stack| schemes.iter().map(move |scheme| (place, scheme, stack)))
+    };
+    places.iter().copied().flat_map(of)
+}
+
+/// Those of `known` that are `wanted`; all of them where none is.
+fn some_of<T: PartialEq + Copy + ToString>(option: &str, wanted: &[T], known: &[T]) -> Result<Vec<T>, CliError> {
+    if let Some(other) = wanted.iter().find(|value| !known.contains(value)) {
+        let known: Vec<String> = known.iter().map(T::to_string).collect();
+        return Err(CliError::Usage(format!("{option} {}: expected {}", other.to_string(), known.join(", "))));
+    }
+    Ok(known.iter().copied().filter(|value| wanted.is_empty() || wanted.contains(value)).collect())
+}
+
+/// A table for each place; in a column beside a rival the same behind a stroke.
+fn tables(results: &Results) -> String {
+    use Align::{Left, Right};
+    let mut text = String::from(
+        "filled: s to 90 % of the path, of half of it beside a rival; lost, queue: packets in 30 round trips; then ms until transfers are complete;\n\
+        each alone / beside a flow that was there before\n",
+    );
+    let places = results.rows.chunk_by(|a, b| a.place == b.place);
+    for rows in places {
+        let place = rows[0].place;
+        text.push_str(&format!("\nRTT {} ms, buffer {} BDP\n", place.rtt_ms, place.buffer_bdp));
+        let sizes = SIZES.map(size);
+        let mut heads = vec![("scheme", Left), ("stack", Left), ("filled", Right), ("lost", Right), ("queue", Right)];
+        heads.extend(sizes.iter().map(|size| (size.as_str(), Right)));
+        let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
+        text.extend(aligned(&heads, &lines).iter().map(|line| format!("{line}\n")));
+    }
+    text
+}
+
+/// `10 kB`.
+fn size(bytes: u64) -> String {
+    if bytes < 1_000_000 { format!("{} kB", bytes / 1000) } else { format!("{} MB", bytes / 1_000_000) }
+}
+
+fn line(row: &Row) -> Vec<String> {
+    let both = |transfer: Option<u64>, show: &dyn Fn(&Measured) -> Option<String>| {
+        let one = |rival| row.answer(transfer, rival).and_then(show).unwrap_or_else(|| "–".to_owned());
+        format!("{} / {}", one(false), one(true))
+    };
+    let mut cells = vec![
+        row.scheme.to_string(),
+        row.stack.clone(),
+        both(None, &|read| read.filled_s().map(|s| format!("{s:.2}"))),
+        both(None, &|read| read.lost().map(|lost| lost.to_string())),
+        both(None, &|read| read.queue_peak().map(|packets| format!("{packets:.0}"))),
+    ];
+    let completed = |read: &Measured| read.completed_s().map(|s| format!("{:.0}", 1e3 * s));
+    cells.extend(SIZES.map(|bytes| both(Some(bytes), &completed)));
+    cells
+}

@@ -1,0 +1,56 @@
+// The page: a table for each RTT and buffer, with a bar behind each number.
+
+const METRICS = {};
+const all = JSON.parse(await unpackedText("start-up"));
+const places = [...new Set(all.rows.map((row) => `${row.rtt_ms} ${row.buffer_bdp}`))];
+const nameOf = (row) => (row.stack === "sim" ? row.scheme : `${row.scheme} on ${row.stack}`);
+const titleOf = (rows) => `RTT ${rows[0].rtt_ms} ms, buffer ${rows[0].buffer_bdp} BDP`;
+const idOf = (rows) => `of-${rows[0].rtt_ms}-${rows[0].buffer_bdp}`.replace(".", "_");
+const size = (bytes) => (bytes < 1e6 ? `${bytes / 1e3} kB` : `${bytes / 1e6} MB`);
+const show = (value, digits) => (value === null || value === undefined ? "–" : value.toFixed(digits));
+
+/** A number of all rows, of the flow alone or beside a rival. */
+function column(rows, label, read, digits) {
+  return { label, value: read, numeric: true, better: "low", text: (row) => show(read(row), digits) };
+}
+
+function columnsOf(rows, rival) {
+  const filling = (row) => row.answers[0][rival];
+  return [
+    wordColumn("Scheme", nameOf, { header: true }),
+    column(rows, "Filled, s", (row) => filling(row)?.filled_s, 2),
+    column(rows, "Lost", (row) => filling(row)?.lost, 0),
+    column(rows, "Queue at most", (row) => filling(row)?.queue_peak, 0),
+    ...all.sizes.map((bytes, nth) => column(rows, `${size(bytes)}, ms`, (row) => {
+      const seconds = row.answers[nth + 1][rival]?.completed_s;
+      return seconds === null || seconds === undefined ? seconds : 1e3 * seconds;
+    }, 0)),
+  ];
+}
+
+function reasons(rows) {
+  const seen = rows.flatMap((row) => row.answers.flat().filter((answer) => answer?.reason).map((answer) => `${nameOf(row)}: ${answer.reason}`));
+  return [...new Set(seen)].map((text) => el("p", { class: "hint" }, text));
+}
+
+function sectionOf(rows) {
+  return el("section", { id: idOf(rows), "aria-labelledby": `${idOf(rows)}-title` },
+    el("h2", { id: `${idOf(rows)}-title`, style: "text-transform: none" }, titleOf(rows)),
+    sortableTable({ caption: "Alone", columns: columnsOf(rows, 0), rows }),
+    sortableTable({ caption: "Beside a flow that was there before", columns: columnsOf(rows, 1), rows }),
+    ...reasons(rows));
+}
+
+function start() {
+  const facts = [`a link of ${all.rate_mbps} Mbit/s`, plural(all.rows.length, "row"), `windlass ${all.windlass}`, `code ${all.code}`];
+  document.getElementById("facts").textContent = facts.join(" · ");
+  const of = places.map((place) => all.rows.filter((row) => `${row.rtt_ms} ${row.buffer_bdp}` === place));
+  document.getElementById("content").append(
+    el("p", { class: "hint" }, "Filled: from the start of the flow until its goodput over a round trip is 90 % of what the link carries, of half of that beside another flow. "
+      + "Lost, and queue at most: packets in its first 30 round trips. Then: until a transfer of that size is complete."),
+    ...of.map(sectionOf));
+  document.getElementById("contents").append(...of.map((rows) => el("a", { href: `#${idOf(rows)}` }, titleOf(rows))));
+  theme.start();
+}
+
+start();

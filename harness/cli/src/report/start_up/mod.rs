@@ -1,0 +1,118 @@
+//! The page of start-up: a table for each RTT and buffer.
+
+use serde::Serialize;
+
+use super::frame::{Data, Page, packed};
+use windlass_lab::grid::CODE;
+use windlass_lab::start_up::{Measured, RATE_MBPS, Results, SIZES};
+
+const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
+const STYLE: &str = include_str!("page.css");
+
+/// What is shown of a run; `null` where it has no such thing.
+#[derive(Serialize)]
+struct Answer<'a> {
+    filled_s: Option<f64>,
+    lost: Option<u64>,
+    queue_peak: Option<f64>,
+    completed_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+impl<'a> Answer<'a> {
+    fn of(read: &'a Measured) -> Answer<'a> {
+        Answer {
+            filled_s: read.filled_s(),
+            lost: read.lost(),
+            queue_peak: read.queue_peak(),
+            completed_s: read.completed_s(),
+            reason: read.reason(),
+        }
+    }
+}
+
+/// The page of `results`.
+#[must_use]
+pub fn page(results: &Results) -> String {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        scheme: String,
+        stack: &'a str,
+        rtt_ms: u32,
+        buffer_bdp: f64,
+        /// Of a flow that fills the path, then of each size of transfers: alone, and beside a rival.
+        answers: Vec<[Option<Answer<'a>>; 2]>,
+    }
+    #[derive(Serialize)]
+    struct All<'a> {
+        windlass: &'a str,
+        code: &'a str,
+        rate_mbps: f64,
+        sizes: [u64; 4],
+        rows: Vec<Line<'a>>,
+    }
+    let rows = results.rows.iter().map(|row| {
+        let asked = [None].into_iter().chain(SIZES.map(Some));
+        let both = |transfer| [false, true].map(|rival| row.answer(transfer, rival).map(Answer::of));
+        Line {
+            scheme: row.scheme.to_string(),
+            stack: &row.stack,
+            rtt_ms: row.place.rtt_ms,
+            buffer_bdp: row.place.buffer_bdp,
+            answers: asked.map(both).collect(),
+        }
+    });
+    let all = All {
+        windlass: env!("CARGO_PKG_VERSION"),
+        code: CODE,
+        rate_mbps: RATE_MBPS,
+        sizes: SIZES,
+        rows: rows.collect(),
+    };
+    // Texts and finite numbers only: this cannot fail.
+    let json = serde_json::to_string(&all).unwrap_or_default();
+    let packed = packed(json.as_bytes());
+    let page = Page {
+        title: "Start-up",
+        skip: "Skip to the tables",
+        contents: "Paths",
+        noscript: "The tables of this page are built by its own script from the data it contains. \
+            Allow scripts, or read start-up.csv beside it.",
+        style: STYLE,
+        scripts: &SCRIPTS,
+        data: &[Data::Packed { id: "start-up", text: &packed }],
+        asks: false,
+    };
+    page.html()
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_lab::start_up::{Place, Question, Row, Scheme};
+
+    use super::*;
+    use crate::report::frame::{unpacked, written};
+
+    #[test]
+    fn the_page_holds_every_number_and_asks_for_nothing() {
+        let run = Measured::Run { filled_s: Some(0.5), lost: 7, queue_peak: 21.0, completed_s: None };
+        let not = Measured::Not { not_run: "</script>".to_owned() };
+        let answers = vec![
+            (Question { transfer: None, rival: false }, Some(run)),
+            (Question { transfer: Some(10_000), rival: true }, Some(not)),
+        ];
+        let place = Place { rtt_ms: 100, buffer_bdp: 0.1 };
+        let row = Row { scheme: Scheme::read("cubic+resume"), stack: "sim".to_owned(), place, answers };
+        let html = page(&Results { rows: vec![row] });
+        let packed = html.split_once("id=\"start-up\">").unwrap().1.split_once("</script>").unwrap().0;
+        let data: serde_json::Value = serde_json::from_str(&unpacked(packed)).unwrap();
+        let row = &data["rows"][0];
+        assert_eq!((&row["scheme"], &row["buffer_bdp"]), (&"cubic+resume".into(), &0.1.into()));
+        assert_eq!((&row["answers"][0][0]["lost"], &row["answers"][0][1]), (&7.into(), &serde_json::Value::Null));
+        assert_eq!(row["answers"][1][1]["reason"], "</script>");
+        assert!(!html.contains("{{"), "every slot is filled");
+        let own = written(&SCRIPTS);
+        assert!(!own.contains("http:") && !own.contains("https:") && !own.contains("fetch("), "no address in the page");
+    }
+}

@@ -1,0 +1,166 @@
+//! What is run.
+
+use std::fmt;
+
+use crate::grid::Cell;
+
+/// Rate of the link, Mbit/s.
+pub const RATE_MBPS: f64 = 50.0;
+/// Buffers, BDP.
+pub const BUFFERS: [f64; 4] = [0.1, 1.0, 10.0, 100.0];
+/// RTTs of the empty path, ms.
+pub const RTTS_MS: [u32; 3] = [20, 100, 600];
+/// Sizes of transfers, bytes.
+pub const SIZES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
+
+/// Bytes of a packet, and on the wire.
+const PACKET: (f64, f64) = (1200.0, 1228.0);
+
+/// What is added to a controller whose flows resume.
+const RESUME: &str = "+resume";
+
+/// How a flow starts up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Scheme {
+    /// The controller as a user types it, or a stack's own.
+    pub controller: String,
+    /// Its flows resume a path of which an earlier flow saved what it carries.
+    pub resumes: bool,
+}
+
+impl Scheme {
+    /// Those of CUBIC that are compared unless others are named.
+    pub const DEFAULT: [&'static str; 5] = [
+        "cubic:slow_start=standard",
+        "cubic:slow_start=standard,lss=50",
+        "cubic",
+        "cubic:slow_start=search",
+        "cubic+resume",
+    ];
+
+    /// Reads a controller, or one with `+resume` behind it.
+    #[must_use]
+    pub fn read(text: &str) -> Scheme {
+        let controller = text.strip_suffix(RESUME);
+        Scheme { controller: controller.unwrap_or(text).to_owned(), resumes: controller.is_some() }
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.controller, if self.resumes { RESUME } else { "" })
+    }
+}
+
+/// A bottleneck of [`RATE_MBPS`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Place {
+    /// RTT of the empty path, ms.
+    pub rtt_ms: u32,
+    /// Buffer, BDP.
+    pub buffer_bdp: f64,
+}
+
+impl Place {
+    /// Every place with one of these RTTs and buffers.
+    #[must_use]
+    pub fn all(rtts_ms: &[u32], buffers: &[f64]) -> Vec<Place> {
+        let of = |rtt_ms: u32| buffers.iter().map(move |&buffer_bdp| Place { rtt_ms, buffer_bdp });
+        rtts_ms.iter().flat_map(|&rtt_ms| of(rtt_ms)).collect()
+    }
+
+    /// The RTT, s.
+    #[must_use]
+    pub fn rtt(&self) -> f64 {
+        f64::from(self.rtt_ms) / 1e3
+    }
+
+    /// Bytes of payload that fill the empty path, packet headers of QUIC's among them.
+    #[must_use]
+    pub fn bdp_bytes(&self) -> f64 {
+        RATE_MBPS * 1e6 / 8.0 * self.rtt() * PACKET.0 / PACKET.1
+    }
+}
+
+/// What is asked of a scheme at a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Question {
+    /// Bytes of a transfer; `None` of a flow that only fills the path.
+    pub transfer: Option<u64>,
+    /// Another flow, CUBIC with HyStart++, was there before.
+    pub rival: bool,
+}
+
+/// Round trips in which a flow fills the path, or does not.
+const ROUNDS: f64 = 30.0;
+/// Round trips that a rival has before, and the time in any case, s: its own start-up is over.
+const AHEAD: (f64, f64) = (30.0, 2.0);
+/// Time that a transfer has beside what it needs at half the rate, in round trips and s.
+const PATIENCE: (f64, f64) = (60.0, 10.0);
+
+impl Question {
+    /// All of them.
+    #[must_use]
+    pub fn all() -> Vec<Question> {
+        let of = |rival| {
+            let sizes = [None].into_iter().chain(SIZES.map(Some));
+            sizes.map(move |transfer| Question { transfer, rival })
+        };
+        [false, true].into_iter().flat_map(of).collect()
+    }
+
+    /// When the flow that is asked about starts, s.
+    #[must_use]
+    pub fn start(&self, place: &Place) -> f64 {
+        if self.rival { AHEAD.0 * place.rtt() + AHEAD.1 } else { 0.0 }
+    }
+
+    /// How long it may last, s.
+    fn lasts(&self, place: &Place) -> f64 {
+        match self.transfer {
+            None => ROUNDS * place.rtt(),
+            Some(bytes) => 8.0 * bytes as f64 / (RATE_MBPS * 0.5e6) + PATIENCE.0 * place.rtt() + PATIENCE.1,
+        }
+    }
+
+    /// The scenario for `scheme`, whose flow is the first.
+    #[must_use]
+    pub fn scenario(&self, place: &Place, scheme: &Scheme) -> String {
+        let start = self.start(place);
+        let mut text = format!(
+            "duration_s = {}\nsample_ms = {}\n[dumbbell]\nrate_mbps = {RATE_MBPS}\nrtt_ms = {}\nbuffer_bdp = {}\n\
+             [[flow]]\nname = \"asked\"\ncontroller = \"under-test\"\nstart_s = {start}\n",
+            start + self.lasts(place),
+            f64::from(place.rtt_ms) / 10.0,
+            place.rtt_ms,
+            place.buffer_bdp,
+        );
+        if let Some(bytes) = self.transfer {
+            text.push_str(&format!("transfer_bytes = {bytes}\n"));
+        }
+        if scheme.resumes {
+            let cwnd = place.bdp_bytes() as u64;
+            text.push_str(&format!("resume = \"known\"\nsaved_cwnd_bytes = {cwnd}\nsaved_rtt_ms = {}\n", place.rtt_ms));
+        }
+        if self.rival {
+            text.push_str("[[flow]]\nname = \"rival\"\ncontroller = \"cubic\"\n");
+        }
+        text
+    }
+
+    /// Its run for `scheme` on `stack`, as the grid names it.
+    #[must_use]
+    pub fn cell(&self, place: &Place, scheme: &Scheme, stack: &str) -> Cell {
+        let scenario = self.scenario(place, scheme);
+        let seconds = self.start(place) + self.transfer.map_or(self.lasts(place), |bytes| bytes as f64 / 5e6);
+        Cell {
+            name: format!("{scheme} on {stack}, {} ms, {} BDP", place.rtt_ms, place.buffer_bdp),
+            scenario,
+            controller: scheme.controller.clone(),
+            stack: stack.to_owned(),
+            seed: 1,
+            reads: "start-up/1".to_owned(),
+            work: 100 + (seconds * 5000.0) as u64,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+use super::*;
+use windlass_simulator::outcome::{FlowOutcome, FlowSeries, Outcome};
+use windlass_simulator::scenario::Scenario;
+
+const PLACE: Place = Place { rtt_ms: 100, buffer_bdp: 1.0 };
+const ALONE: Question = Question { transfer: None, rival: false };
+
+fn run(text: &str, question: Question) -> Measured {
+    let (scheme, place) = (Scheme::read(text), PLACE);
+    measure(&question.cell(&place, &scheme, "sim"), &place, &question, &|_| false).unwrap().read
+}
+
+#[test]
+fn a_scheme_is_a_controller_that_may_resume() {
+    let plain = Scheme::read("cubic:slow_start=search");
+    assert_eq!((plain.controller.as_str(), plain.resumes), ("cubic:slow_start=search", false));
+    let resumes = Scheme::read("reno:iw=4+resume");
+    assert_eq!((resumes.controller.as_str(), resumes.resumes), ("reno:iw=4", true));
+    for text in Scheme::DEFAULT {
+        assert_eq!(Scheme::read(text).to_string(), text);
+    }
+}
+
+#[test]
+fn every_question_at_every_place_is_a_scenario() {
+    for place in Place::all(&RTTS_MS, &BUFFERS) {
+        for question in Question::all() {
+            for text in Scheme::DEFAULT {
+                let scheme = Scheme::read(text);
+                let cell = question.cell(&place, &scheme, "sim");
+                let scenario = Scenario::read(&cell.name, &cell.scenario, Some(&cell.controller)).unwrap();
+                let flow = &scenario.flows[0];
+                assert_eq!((flow.name.as_str(), flow.transfer_bytes), ("asked", question.transfer));
+                assert_eq!((flow.resume.is_some(), scenario.flows.len() > 1), (scheme.resumes, question.rival));
+            }
+        }
+    }
+}
+
+/// A flow of one point every 10 ms that starts at 1 s.
+fn outcome(goodput_mbps: &[f64]) -> Outcome {
+    let time_s: Vec<f64> = (1..=goodput_mbps.len()).map(|nth| 1.0 + nth as f64 / 100.0).collect();
+    let series = FlowSeries { time_s, goodput_mbps: goodput_mbps.to_vec(), ..FlowSeries::default() };
+    let flow = FlowOutcome { start_s: 1.0, stop_s: 2.5, completed: true, series, ..FlowOutcome::default() };
+    let (scenario, stack) = ("test".to_owned(), "sim".to_owned());
+    Outcome { scenario, stack, seed: 1, duration_s: 3.0, flows: vec![flow], queues: Vec::new() }
+}
+
+#[test]
+fn a_path_is_filled_after_a_round_trip_at_nine_tenths_of_it() {
+    let spec = Scenario::read("test", &ALONE.scenario(&PLACE, &Scheme::read("reno")), Some("reno")).unwrap();
+    let spec = &spec.flows[0];
+    let full = RATE_MBPS * f64::from(spec.packet_bytes - spec.header_bytes) / f64::from(spec.wire_bytes());
+    let filled = |goodput: &[f64], question| Measured::of(&outcome(goodput), spec, &PLACE, &question).filled_s();
+    let ramp = [vec![0.1 * full; 20], vec![0.901 * full; 20]].concat();
+    assert!((filled(&ramp, ALONE).unwrap() - 0.30).abs() < 1e-9, "ten points of a hundredth of a second");
+    assert_eq!(filled(&[0.89 * full; 40], ALONE), None);
+    let half = filled(&[0.46 * full; 40], Question { rival: true, ..ALONE }).unwrap();
+    assert!((half - 0.1).abs() < 1e-9, "of half of it: {half}");
+    assert_eq!(filled(&[full; 9], ALONE), None, "less than a round trip");
+    let read = Measured::of(&outcome(&ramp), spec, &PLACE, &ALONE);
+    assert_eq!((read.completed_s(), read.lost(), read.reason()), (Some(1.5), Some(0), None));
+}
+
+/// What the page is for: a path that is known is filled sooner.
+#[test]
+fn a_flow_that_resumes_fills_the_path_in_half_the_time() {
+    let [fresh, resumed] = ["cubic", "cubic+resume"].map(|text| run(text, ALONE));
+    let [fresh_s, resumed_s] = [&fresh, &resumed].map(|read| read.filled_s().unwrap());
+    assert!(resumed_s <= 0.5 * fresh_s, "{resumed_s} s, else {fresh_s} s");
+    let transfer = Question { transfer: Some(1_000_000), rival: true };
+    assert!(run("cubic+resume", transfer).completed_s().unwrap() < run("cubic", transfer).completed_s().unwrap());
+}
+
+#[test]
+fn what_cannot_run_says_why() {
+    let read = run("native:cubic", ALONE);
+    assert!(
+        read.reason().is_some_and(|reason| reason.contains("sim has no controller \"cubic\" of its own")),
+        "{read:?}"
+    );
+    assert_eq!((read.filled_s(), read.lost(), read.queue_peak(), read.completed_s()), (None, None, None, None));
+}
+
+#[test]
+fn the_table_has_a_line_for_each_run() {
+    let run = Measured::Run { filled_s: None, lost: 3, queue_peak: 5.0, completed_s: Some(0.25) };
+    let answers = vec![(ALONE, Some(run)), (Question { transfer: Some(10_000), rival: true }, None)];
+    let row = Row { scheme: Scheme::read("cubic+resume"), stack: "sim".to_owned(), place: PLACE, answers };
+    let csv = String::from_utf8(table(&Results { rows: vec![row] }).csv().unwrap()).unwrap();
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(
+        lines[0],
+        "scheme,stack,rtt_ms,buffer_bdp,transfer_bytes,rivals,filled_s,lost,queue_peak,completed_s,reason"
+    );
+    assert_eq!(&lines[1..], ["cubic+resume,sim,100,1,,0,,3,5,0.25,", "cubic+resume,sim,100,1,10000,1,,,,,"]);
+}
