@@ -86,7 +86,7 @@ def document(n):
     return json.dumps({"traces": [trace], "qlog_version": "0.3", "qlog_format": "JSON"})
 
 
-NETWORK_LOG = json.loads((Path(__file__).parent.parent / "qlog-analysis/tests/traces/chromium.netlog.json").read_text())
+NETWORK_LOG = json.loads((Path(__file__).resolve().parent.parent / "qlog-analysis/tests/traces/chromium.netlog.json").read_text())
 
 
 def network_log(n, sessions):
