@@ -83,6 +83,9 @@ impl Ended {
     }
 }
 
+/// What is said of checks on states of a controller that is not ours.
+pub(super) const NO_STATES: &str = "the controller shows neither states nor variables";
+
 /// A controller on a stack, on which cases run.
 #[derive(Debug)]
 pub struct Bench<'a> {
@@ -107,6 +110,11 @@ impl<'a> Bench<'a> {
     /// Whether the controller shows its steps.
     pub(super) fn shows_steps(&self) -> bool {
         !self.controller.starts_with("native:")
+    }
+
+    /// Ends a case that is about states where the controller shows none.
+    pub(super) fn needs_steps(&self) -> Result<(), Ended> {
+        if self.shows_steps() { Ok(()) } else { Err(Ended::not_visible(NO_STATES)) }
     }
 
     /// Runs `scenario`, of one flow.

@@ -1,8 +1,8 @@
 //! Cases of paths that aggregate, change, police or reorder.
 
-use super::bench::{Bench, Ended, Findings, Scenario};
+use super::bench::{Bench, Ended, Findings, NO_STATES, Scenario};
 use super::seen::{Kind, Seen, State};
-use super::startup::{NO_STATES, first};
+use super::startup::first;
 
 /// A path whose receiver acknowledges up to 24 packets at once, as links do that send in batches.
 fn aggregating(duration: f64) -> Scenario {
@@ -232,9 +232,7 @@ fn restored(seen: &Seen, from: f64, findings: &mut Findings) -> Result<(), Ended
 }
 
 pub(super) fn spurious_recovery(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let scenario = Scenario::bulk(20.0, 40.0, 200, 6.0);
     let seen = bench.run(&scenario)?;
     let (up, _) = first(&seen, State::Up)?;
@@ -245,9 +243,7 @@ pub(super) fn spurious_recovery(bench: &Bench<'_>, findings: &mut Findings) -> R
 
 /// QUIC has no retransmission timeout; what comes nearest is persistent congestion that proves spurious.
 pub(super) fn spurious_rto(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let scenario = Scenario::bulk(20.0, 40.0, 200, 8.0);
     let seen = bench.run(&scenario)?;
     let (up, _) = first(&seen, State::Up)?;

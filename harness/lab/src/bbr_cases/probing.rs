@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, Ended, Findings, Scenario};
 use super::seen::{Kind, PACKET, Seen, State, Stay};
-use super::startup::{NO_STATES, app_limited as application, first, goes_to, is_gain, pacing_gain, roomy};
+use super::startup::{app_limited as application, first, goes_to, is_gain, pacing_gain, roomy};
 
 /// `HandleInflightTooHigh` scales the long-term bound by it (§5.5.10.2).
 const BETA: f64 = 0.7;
@@ -14,9 +14,7 @@ fn losses(seen: &Seen, stay: Stay) -> usize {
 }
 
 pub(super) fn up_plateau(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let seen = bench.run(&roomy(6.0))?;
     let (up, next) = first(&seen, State::Up)?;
     let (entered, left) = (&seen.moments[up.from], &seen.moments[next.from]);
@@ -39,9 +37,7 @@ fn application_in_up(bench: &Bench<'_>) -> Result<(Scenario, Seen, Stay), Ended>
 }
 
 pub(super) fn up_loss(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let (scenario, seen, up) = application_in_up(bench)?;
     let at = seen.began(up) + 0.1;
     let seen = bench.run(&scenario.loses(8.0, at, at + 0.1))?;
@@ -68,9 +64,7 @@ pub(super) fn up_loss(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), 
 }
 
 pub(super) fn app_limited(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let seen = bench.run(&application(4.5))?;
     let stays = seen.stays();
     let only = stays.iter().all(|stay| stay.state == State::Startup);
@@ -93,9 +87,7 @@ pub(super) fn app_limited(bench: &Bench<'_>, findings: &mut Findings) -> Result<
 }
 
 pub(super) fn down_by_inflight(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let seen = bench.run(&roomy(6.0))?;
     let (up, _) = first(&seen, State::Up)?;
     let (down, next) = seen
@@ -121,9 +113,7 @@ pub(super) fn down_by_inflight(bench: &Bench<'_>, findings: &mut Findings) -> Re
 }
 
 pub(super) fn down_by_time(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let scenario = roomy(8.0);
     let seen = bench.run(&scenario)?;
     let (up, next) = first(&seen, State::Up)?;
@@ -149,9 +139,7 @@ pub(super) fn down_by_time(bench: &Bench<'_>, findings: &mut Findings) -> Result
 }
 
 pub(super) fn probe_rtt(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let seen = bench.run(&roomy(8.0))?;
     let (probe, next) = first(&seen, State::ProbeRtt)?;
     let (from, to) = (seen.began(probe), seen.began(next));
@@ -179,9 +167,7 @@ pub(super) fn probe_rtt(bench: &Bench<'_>, findings: &mut Findings) -> Result<()
 }
 
 pub(super) fn probe_rtt_skipped(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     // Two seconds of data every nine: idle for nearly seven.
     let seen = bench.run(&roomy(10.5).flow("burst_bytes = 2400000\nburst_every_s = 9"))?;
     let last = seen.before(8.5).ok_or_else(|| Ended::not_reached("nothing was sent"))?;
@@ -202,9 +188,7 @@ pub(super) fn probe_rtt_skipped(bench: &Bench<'_>, findings: &mut Findings) -> R
 }
 
 pub(super) fn up_loss_bounded(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     // A buffer of half a product: Startup ends by loss, which sets the bound.
     let scenario = Scenario::bulk(20.0, 40.0, 40, 6.0);
     let seen = bench.run(&scenario)?;
@@ -242,9 +226,7 @@ pub(super) fn up_loss_bounded(bench: &Bench<'_>, findings: &mut Findings) -> Res
 }
 
 pub(super) fn refill_app_limited(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let scenario = roomy(6.0);
     let seen = bench.run(&scenario)?;
     let (refill, _) = first(&seen, State::Refill)?;

@@ -1,13 +1,10 @@
 //! Cases of Startup and Drain.
 
-use super::bench::{Bench, Ended, Findings, Scenario};
+use super::bench::{Bench, Ended, Findings, NO_STATES, Scenario};
 use super::seen::{Kind, Moment, Seen, State, Stay};
 
 /// Rounds whose bandwidth grows by less than a quarter, after which the pipe counts as full (§5.3.1.2).
 const FULL_BW_ROUNDS: f64 = 3.0;
-
-/// What is said of checks on states of a controller that is not ours.
-pub(super) const NO_STATES: &str = "the controller shows neither states nor variables";
 
 /// A path on which nothing is lost.
 pub(super) fn roomy(duration: f64) -> Scenario {
@@ -72,9 +69,7 @@ pub(super) fn plateau(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), 
 }
 
 pub(super) fn loss(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let seen = bench.run(&app_limited(2.5).loses(8.0, 1.0, 1.2))?;
     let (startup, next) = first(&seen, State::Startup)?;
     let samples = seen.between(0.5, 1.0).filter(|moment| matches!(moment.kind, Kind::Acked(_)));
@@ -113,9 +108,7 @@ pub(super) fn is_gain(gain: f64, of: f64) -> bool {
 }
 
 pub(super) fn drain_by_inflight(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let seen = bench.run(&roomy(3.0))?;
     let (drain, next) = first(&seen, State::Drain)?;
     let gain = pacing_gain(&seen, drain);
@@ -140,9 +133,7 @@ pub(super) fn drain_by_inflight(bench: &Bench<'_>, findings: &mut Findings) -> R
 
 /// The draft takes away a tenth of the bandwidth, which Drain, at half of it, still drains; half of it it does not.
 pub(super) fn drain_by_time(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     let scenario = roomy(4.0);
     let seen = bench.run(&scenario)?;
     let (drain, _) = first(&seen, State::Drain)?;
@@ -165,9 +156,7 @@ pub(super) fn drain_by_time(bench: &Bench<'_>, findings: &mut Findings) -> Resul
 }
 
 pub(super) fn probe_rtt_in_startup(bench: &Bench<'_>, findings: &mut Findings) -> Result<(), Ended> {
-    if !bench.shows_steps() {
-        return Err(Ended::not_visible(NO_STATES));
-    }
+    bench.needs_steps()?;
     // An application-limited flow stays in Startup for as long as nothing is lost.
     let seen = bench.run(&Scenario::bulk(20.0, 40.0, 1000, 8.0).flow("application_mbps = 4"))?;
     let (startup, probe) = first(&seen, State::Startup)?;
