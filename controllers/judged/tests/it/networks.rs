@@ -247,7 +247,7 @@ fn a_wrong_controller_misses_a_network() {
 }
 
 #[test]
-fn the_page_has_the_networks() {
+fn networks_are_as_their_table_says() {
     const MARKER: &str =
         "<!-- below: WINDLASS_ACCEPT_JUDGED=1 cargo test --release -p windlass-judged --test it networks -->\n\n";
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/judged.md");
