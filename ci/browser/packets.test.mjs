@@ -231,7 +231,7 @@ test("a figure is saved as SVG, as PNG and as CSV of what is drawn, named after 
   assert.equal(bitmap.name, "save-d-over-time.png");
   assert.deepEqual([...bitmap.bytes.subarray(1, 4)], [...Buffer.from("PNG")]);
   const [wide, high] = [bitmap.bytes.readUInt32BE(16), bitmap.bytes.readUInt32BE(20)];
-  assert.ok(wide > 2000 && high > 1000, `${wide} × ${high}`);
+  assert.ok(wide > Math.min(2000, 1.5 * page.viewportSize().width) && high > 1000, `${wide} × ${high}`);
   if (process.env.SHOTS) writeFileSync(join(process.env.SHOTS, "viewer-saved.png"), bitmap.bytes);
   const table = await offered(button("Save what is drawn as CSV"));
   assert.equal(table.name, "save-d-over-time.csv");

@@ -1,24 +1,40 @@
-// Pages in headless Chromium: opening them, and what must be true of every one.
+// Pages in a headless browser: opening them, and what must be true of every one.
+//
+// BROWSER is chromium, or firefox, which is driven over WebDriver BiDi as it is installed; WIDTH how wide its window is.
 
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
 
-const DESKTOP = { width: 1200, height: 1000 };
-export const PHONE = { width: 380, height: 800 };
+export const FIREFOX = process.env.BROWSER === "firefox";
+export const PHONE = { width: 390, height: 800 };
+const DESKTOP = { width: Number(process.env.WIDTH ?? 1440), height: 1000 };
+
+/** The colour schemes a page can be told of; Firefox's is light from its start. */
+export const SCHEMES = FIREFOX ? ["light"] : ["light", "dark"];
+
+/** Where Firefox saves files. */
+export const downloads = FIREFOX ? mkdtempSync(join(tmpdir(), "windlass-downloads-")) : null;
 
 let browser;
 before(async () => {
-  browser = await chromium.launch({
+  browser = FIREFOX ? await firefox.launch({
+    channel: "moz-firefox", executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr", downloadsPath: downloads,
+    firefoxUserPrefs: { "layout.css.prefers-color-scheme.content-override": 1, "general.smoothScroll": false },
+  }) : await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
       "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
   });
 });
-after(() => browser?.close());
+after(async () => {
+  await browser?.close();
+  if (downloads) rmSync(downloads, { recursive: true });
+});
 
 /** Whether the browser draws the page: without a screen Chromium rarely stops for good, and whatever waits for a frame waits for ever. */
 const draws = (page) => page.evaluate(() => Promise.race([

@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after } from "node:test";
-import { inBrowser } from "./page.mjs";
+import { downloads, inBrowser } from "./page.mjs";
 
 const { VIEWER, WINDLASS, TRACES } = process.env;
 const READY = "html[data-ready]";
@@ -28,13 +28,38 @@ export async function open(page, files) {
   await page.waitForFunction((count) => document.querySelectorAll("#files li").length === count && !document.querySelector("#files progress"), files.length, { timeout: 300_000 });
 }
 
+/** Puts a value into a field, as if it were typed: Firefox's driver adds to what a field of numbers holds. */
+export const enter = (field, text) => field.evaluate((element, value) => {
+  element.value = value;
+  for (const type of ["input", "change"]) element.dispatchEvent(new Event(type, { bubbles: true }));
+}, text);
+
 /** The text of the file that pressing a button offers. */
 export const saved = async (page, button) => (await offered(page.getByRole("button", { name: button }))).bytes.toString("utf8");
 
+/** How long a file may take to be saved, ms, and between two looks for it. */
+const SAVED = 20_000;
+const LOOK = 50;
+
 /** The file that pressing a button offers: its name and bytes. */
 export async function offered(button) {
+  if (downloads) return saving(button);
   const [download] = await Promise.all([button.page().waitForEvent("download"), button.click()]);
   return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+}
+
+/** The same where the driver does not tell of it: the file that comes to lie among the downloads. */
+async function saving(button) {
+  await button.click();
+  for (let waited = 0; waited < SAVED; waited += LOOK) {
+    await button.page().waitForTimeout(LOOK);
+    const [name, ...others] = readdirSync(downloads);
+    const bytes = name && !others.length ? readFileSync(join(downloads, name)) : "";
+    if (!bytes.length || name.endsWith(".part")) continue;
+    rmSync(join(downloads, name));
+    return { name, bytes };
+  }
+  throw new Error(`nothing was saved: ${readdirSync(downloads)}`);
 }
 
 export const figure = (page, section) => page.locator(`${section} .plot`);

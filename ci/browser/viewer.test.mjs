@@ -7,8 +7,8 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
-import { assertNamed, assertReadable, overflow, PHONE, shot, undrawn } from "./page.mjs";
-import { figure, open, own, packet, saved, traces, viewer, windlass, work, written } from "./viewer.mjs";
+import { assertNamed, assertReadable, FIREFOX, overflow, PHONE, SCHEMES, shot, undrawn } from "./page.mjs";
+import { enter, figure, open, own, packet, saved, traces, viewer, windlass, work, written } from "./viewer.mjs";
 
 const { LONG } = process.env;
 
@@ -94,7 +94,7 @@ test("packets are listed and streams drawn; packets beyond those that are held a
   await plot.evaluate(({ figure: shown }) => shown.show(0.0005, 0.0105));
   await page.waitForFunction(() => /^10 packets\.$/.test(document.querySelector("#trace-1-0 .packets .hint").textContent));
   await page.setViewportSize(PHONE);
-  for (const colorScheme of ["light", "dark"]) {
+  for (const colorScheme of SCHEMES) {
     await page.emulateMedia({ colorScheme });
     await page.waitForTimeout(200);
     await assertReadable(page, colorScheme);
@@ -177,7 +177,7 @@ for (const [device, options] of Object.entries({ desktop: {}, phone: { viewport:
     test(`${view}, ${device}: readable in light and dark, no sideways scrolling`, () => viewer({ ...options, hash: `#${view}` }, async (page) => {
       if (view === "traces") await open(page, [own("ietf-simulator.sqlog"), own("chromium.netlog.json")]);
       else await played(page);
-      for (const colorScheme of ["light", "dark"]) {
+      for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme });
         await page.waitForTimeout(200);
         await assertReadable(page, colorScheme);
@@ -241,9 +241,9 @@ test("the playground runs cubic against bbr, shows it while it runs, and comes t
 
 test("a link carries the scenario, the form and the file say the same", () => viewer({ hash: "#playground" }, async (page) => {
   await played(page);
-  await page.fill("#rate_mbps", "10");
-  await page.fill("#duration_s", "5");
-  await page.locator("#flows .controller").nth(1).fill("tcp-k:k=4");
+  await enter(page.locator("#rate_mbps"), "10");
+  await enter(page.locator("#duration_s"), "5");
+  await enter(page.locator("#flows .controller").nth(1), "tcp-k:k=4");
   await page.getByRole("button", { name: "Add a flow" }).click();
   const text = await page.locator("#scenario").inputValue();
   assert.match(text, /^rate_mbps = 10$/m);
@@ -270,7 +270,7 @@ test("a link that inflates without end and a run without bounds are refused", ()
   assert.match(await page.locator("#play-status").textContent(), /no scenario/);
   await page.locator("#as-file summary").click();
   const text = await page.locator("#scenario").inputValue();
-  await page.fill("#scenario", `sample_ms = 0.01\n${text.replace(/^sample_ms.*\n/m, "")}`);
+  await enter(page.locator("#scenario"), `sample_ms = 0.01\n${text.replace(/^sample_ms.*\n/m, "")}`);
   await page.locator("#scenario").blur();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.waitForSelector("#problems li");
@@ -282,14 +282,14 @@ test("mistakes in a scenario are shown where they are; a broken link says so", (
   await page.locator("#as-file summary").click();
   const text = await page.locator("#scenario").inputValue();
   for (const [wrong, problem] of [[text.replace("rtt_ms", "rtt"), /^Line 5: .*did you mean rtt_ms/], [text.replace('controller = "cubic"', 'controller = "cubik"'), /^Line 10: .*cubik/]]) {
-    await page.fill("#scenario", wrong);
+    await enter(page.locator("#scenario"), wrong);
     await page.locator("#scenario").blur();
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.waitForSelector("#problems li");
     const problems = await page.locator("#problems li").allTextContents();
     assert.ok(problems.some((line) => problem.test(line)), problems.join("\n"));
   }
-  await page.fill("#scenario", `${text}# more than the form says\n`);
+  await enter(page.locator("#scenario"), `${text}# more than the form says\n`);
   await page.locator("#scenario").blur();
   assert.equal(await page.locator("#form").evaluate((form) => form.disabled), true);
 }));

@@ -135,10 +135,18 @@ function drawSections(entry, complete) {
 /** Shows the connections that are chosen now. */
 function drawChosen() {
   for (const entry of opened.files) if (entry.build) placeSections(entry.sections, entry.traces, entry.build);
-  placeTogether(document.getElementById("together"), readTraces(), opened.hidden);
+  drawOverEachOther();
   drawContents();
 }
 choice.listeners.push(drawChosen);
+
+/** Draws those that are shown over each other. */
+function drawOverEachOther() {
+  const together = document.getElementById("together");
+  placeTogether(together, readTraces(), opened.hidden);
+  // Paper does not wait for what is drawn on sight.
+  for (const { figure } of together.querySelectorAll(".plot")) figure.fill();
+}
 
 /** The connections of files that are read to their end. */
 const readTraces = () => opened.files.filter(({ facts }) => facts).flatMap((entry) => entry.traces);
@@ -201,7 +209,7 @@ function drawContents() {
 function drawTogether() {
   const traces = readTraces();
   document.getElementById("list").replaceChildren(...(traces.length ? [openedSummary(traces)] : []));
-  placeTogether(document.getElementById("together"), traces, opened.hidden);
+  drawOverEachOther();
   const entries = opened.files.filter(({ memory }) => memory);
   const sum = (of) => entries.reduce((all, entry) => all + of(entry), 0);
   document.getElementById("memory").textContent = entries.length > 1
