@@ -12,7 +12,7 @@ import { chromium, firefox } from "playwright-core";
 
 export const FIREFOX = process.env.BROWSER === "firefox";
 export const PHONE = { width: 390, height: 800 };
-const DESKTOP = { width: Number(process.env.WIDTH ?? 1440), height: 1000 };
+const DESKTOP = { width: Number(process.env.WIDTH ?? 1200), height: 1000 };
 
 /** The colour schemes a page can be told of; Firefox's is light from its start. */
 export const SCHEMES = FIREFOX ? ["light"] : ["light", "dark"];

@@ -100,8 +100,13 @@ function ticks(low, high, count) {
 function tickText(value, step = Math.abs(value) || 1) {
   const power = -Math.floor(Math.log10(step) + 1e-9);
   const decimals = Math.min(9, Math.max(0, Math.abs(step * 10 ** power - 2.5) < 1e-6 ? power + 1 : power));
-  return (Math.abs(value) < step * 1e-6 ? 0 : value).toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  // To make a format takes longer than all else of a tick.
+  tickFormats[decimals] ??= new Intl.NumberFormat("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return tickFormats[decimals].format(Math.abs(value) < step * 1e-6 ? 0 : value);
 }
+
+/** Formats of numbers, by their decimals. */
+const tickFormats = [];
 
 /** Powers of ten from `low` to `high`, with 2 and 5 where those are few. */
 function logTicks(low, high) {
@@ -130,6 +135,9 @@ const FEW = 0.005;
 
 /** The largest value of `[value, share of the time]` pairs that is not wild; Infinity where none is. */
 function tameHigh(pairs) {
+  const [, largest] = extent(pairs.map(([value]) => value)) ?? [0, 0];
+  // Nearly always enough is near the largest, and nothing need be sorted.
+  if (pairs.reduce((sum, [value, time]) => (value * WILD >= largest ? sum + time : sum), 0) > FEW) return Infinity;
   const sorted = pairs.filter(([value]) => value !== null && !Number.isNaN(value)).sort(([one], [other]) => other - one);
   let share = 0;
   const most = sorted.find(([, time]) => { share += time; return share > FEW; });
@@ -146,16 +154,20 @@ function padded([low, high], zero) {
 
 const tenth = (pixels) => Math.round(pixels * 10) / 10;
 
-/** A path through points; `steps`: each value holds until the next. Missing values are gaps. */
-function linePath(x, y, across, up, steps) {
+/** A path through points; `steps`: each value holds until the next, `dense`: the points of a pixel's column are one stroke. Missing values are gaps. */
+function linePath(x, y, across, up, steps, dense = false) {
   let path = "";
   let open = false;
+  let [before, height] = [0, 0];
   for (let i = 0; i < x.length; i += 1) {
     const value = y[i];
     if (value === null || Number.isNaN(value)) { open = false; continue; }
-    const [left, top] = [tenth(across(x[i])), tenth(up(value))];
-    path += !open ? `M${left} ${top}` : steps ? `H${left}V${top}` : `L${left} ${top}`;
-    open = true;
+    const left = dense ? Math.round(across(x[i])) : tenth(across(x[i]));
+    const top = tenth(up(value));
+    // A value that holds goes on in the next step.
+    if (open && steps && top === height && y[i + 1] >= -Infinity) continue;
+    path += !open ? `M${left} ${top}` : !steps ? `L${left} ${top}` : left === before ? `V${top}` : `H${left}V${top}`;
+    [open, before, height] = [true, left, top];
   }
   return path;
 }

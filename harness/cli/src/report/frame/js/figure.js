@@ -235,7 +235,7 @@ class Figure {
       const dots = () => svg("path", { class: "line dots", d: dotPath(line.x.slice(0, line.points), line.y.slice(0, line.points), this.across, up, !line.raw), style,
         "stroke-width": line.kind !== "samples" ? 4.4 : !line.raw ? 1.2 : line.points > this.columns / 2 ? 2 : 3.2, opacity: line.opacity, "data-line": line.key });
       if (line.kind === "samples") return [dots()];
-      const path = svg("path", { class: "line", d: linePath(line.x, line.y, this.across, up, line.kind === "steps"), style,
+      const path = svg("path", { class: "line", d: linePath(line.x, line.y, this.across, up, line.kind === "steps", line.kind === "steps" && !line.raw), style,
         "stroke-width": line.width ?? 1.5, "stroke-dasharray": DASHES[line.dash ?? "solid"], opacity: line.opacity, "data-line": line.key });
       return line.kind === "steps" && room ? [path, dots()] : [path];
     });

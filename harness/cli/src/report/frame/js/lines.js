@@ -1,11 +1,11 @@
 // A quantity over time, and what of it is drawn: never more than a few points per pixel.
 
 /** Points in a block of which the least and the largest are known. */
-const BLOCK = 64;
+const BLOCK = 32;
 
 /** Whether `value` takes the place of `best` as the least or the largest; NaN is no value. */
-const lower = (value, best) => value < best || Number.isNaN(best);
-const higher = (value, best) => value >= best || Number.isNaN(best);
+const lower = (value, best) => value < best || best !== best;
+const higher = (value, best) => value >= best || best !== best;
 
 class Line {
   /** Values that hold from `times` on, times rising; what is missing is NaN or null. */
@@ -17,9 +17,14 @@ class Line {
 
   get length() { return this.times.length; }
 
-  /** The first point at `time` or later. */
-  index(time) {
-    let [low, high] = [0, this.length];
+  /** The first point at `time` or later, which is not before `low`. */
+  index(time, low = 0) {
+    // Near `low`, where that is given: the points of one column after those of another.
+    let high = low;
+    for (let step = low ? 16 : this.length; high < this.length && this.times[high] < time; step *= 2) {
+      low = high;
+      high = Math.min(this.length, high + step);
+    }
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.times[middle] < time) low = middle + 1; else high = middle;
@@ -63,22 +68,21 @@ class Line {
 
   /** Where the points `from` to `to` (not included) are least and largest. */
   range(from, to) {
+    const { values } = this;
     const { least, largest } = this.extremes();
-    let [low, high] = [from, from];
-    const take = (i, j) => {
-      if (lower(this.values[i], this.values[low])) low = i;
-      if (higher(this.values[j], this.values[high])) high = j;
-    };
-    let i = from;
-    while (i < to) {
-      if (i % BLOCK === 0 && i + BLOCK <= to) {
-        take(least[i / BLOCK], largest[i / BLOCK]);
-        i += BLOCK;
-      } else {
-        take(i, i);
-        i += 1;
+    let [low, high, i] = [from, from, from];
+    const take = (until) => {
+      for (; i < until; i += 1) {
+        if (lower(values[i], values[low])) low = i;
+        if (higher(values[i], values[high])) high = i;
       }
+    };
+    take(Math.min(to, Math.ceil(from / BLOCK) * BLOCK));
+    for (let block = i / BLOCK; i + BLOCK <= to; block += 1, i += BLOCK) {
+      if (lower(values[least[block]], values[low])) low = least[block];
+      if (higher(values[largest[block]], values[high])) high = largest[block];
     }
+    take(to);
     return [low, high];
   }
 
@@ -96,7 +100,7 @@ class Line {
     const put = (i) => { if (i > indices[indices.length - 1]) indices.push(i); };
     let start = begin;
     for (let column = 1; column <= columns + 1 && start < end; column += 1) {
-      const stop = column > columns ? end : Math.min(end, this.index(from + (to - from) * column / columns));
+      const stop = column > columns ? end : Math.min(end, this.index(from + (to - from) * column / columns, start));
       if (stop <= start) continue;
       const [low, high] = this.range(start, stop);
       put(Math.min(low, high));
@@ -148,7 +152,7 @@ class Line {
     }
     let start = begin;
     for (let column = 1; column <= columns && start < end; column += 1) {
-      const stop = column === columns ? end : Math.min(end, this.index(from + (to - from) * column / columns));
+      const stop = column === columns ? end : Math.min(end, this.index(from + (to - from) * column / columns, start));
       if (stop > start) put(start, stop);
       start = Math.max(start, stop);
     }

@@ -14,6 +14,27 @@ const END_INSET = 8;
 /** How dense a band is, by its share of the densest. */
 const DENSITIES = [0.25, 0.45, 0.65, 0.85];
 
+/** The first of `length` numbers of which `before` is not true; it is true of those up to there. */
+function placeOf(length, before) {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (before(middle)) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+/** The packets received and those sent: their rows, and those of them that were lost. Groups of a million are found by search, not one by one. */
+function waysOf(packets) {
+  packets.ways ??= [0, 1].map((parity) => {
+    const rows = new Uint32Array(packets.length);
+    let count = 0;
+    for (let i = 0; i < packets.length; i += 1) if ((packets.flags[i] & 1) === parity) { rows[count] = i; count += 1; }
+    return { rows: rows.slice(0, count), losses: rows.slice(0, count).filter((i) => packets.lost[i] > 0) };
+  });
+  return packets.ways;
+}
+
 /** What the diagram is called at its top and at its bottom. */
 const ENDS = { client: ["client", "server"], server: ["server", "client"] };
 
@@ -70,27 +91,22 @@ function sequencePanel(trace, lines, packets, other = null) {
     const [from, to] = figure.view;
     const perPixel = (to - from) / figure.columns;
     const [inside, outside] = [APART * perPixel, Math.max(APART * perPixel, longest / OUTSIDE)];
-    const [begin, end] = [packetAt(packets, from - longest), packetAt(packets, to + longest)];
     const found = [];
-    const { time: times, flags, lost } = packets;
-    const [close, wide] = [1 / inside, 1 / outside];
-    // The latest group of each way: received, sent.
-    const [keys, latest] = [[NaN, NaN], [null, null]];
-    for (let i = begin; i < end; i += 1) {
-      const [time, parity] = [times[i], flags[i] & 1];
-      const within = time >= from && time <= to;
-      const key = within ? Math.floor((time - from) * close) + 0.5 : Math.floor((time - from) * wide);
-      let group = latest[parity];
-      if (key !== keys[parity]) {
-        group = { parity, members: [], count: 0, losses: 0, lost: -1, from: time, to: time };
-        found.push(group);
-        keys[parity] = key;
-        latest[parity] = group;
+    const { time: times } = packets;
+    for (const [parity, { rows, losses }] of waysOf(packets).entries()) {
+      const place = (some, time) => placeOf(some.length, (i) => times[some[i]] < time);
+      const end = place(rows, to + longest);
+      // Of the packets from `from` on, the first that is beyond the times shown.
+      const beyond = placeOf(rows.length, (i) => times[rows[i]] <= to);
+      for (let first = place(rows, from - longest), next; first < end; first = next) {
+        const time = times[rows[first]];
+        const width = time >= from && time <= to ? inside : outside;
+        const stop = from + (Math.floor((time - from) / width) + 1) * width;
+        next = Math.min(Math.max(first + 1, place(rows, time < from ? Math.min(stop, from) : stop)), time <= to ? beyond : end, end);
+        const [lost, after] = [rows[first], rows[next - 1]].map((row, last) => placeOf(losses.length, (i) => losses[i] < row + last));
+        found.push({ parity, count: next - first, members: [...rows.subarray(first, Math.min(next, first + SINGLE))], from: time, to: times[rows[next - 1]],
+          losses: after - lost, lost: after > lost ? losses[after - 1] : -1 });
       }
-      group.count += 1;
-      group.to = time;
-      if (group.count <= SINGLE) group.members.push(i);
-      if (lost[i] > 0) { group.losses += 1; group.lost = i; }
     }
     return found;
   };
