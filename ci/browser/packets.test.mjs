@@ -199,6 +199,37 @@ test("packetization shows the bytes of packets from the times shown, and leads t
   await shot(page, "viewer-packetization");
 }));
 
+test("streams are drawn either way with what waits for earlier data, in the times of the figure", () => viewer({}, async (page) => {
+  const data = (stream, offset, length) => ({ frame_type: "stream", stream_id: stream, offset, raw: { length } });
+  const events = Array.from({ length: 400 }, (_, i) => {
+    // Of stream 0 packet 100 comes 50 ms late; stream 4 is whole.
+    const stream = 4 * (i % 2);
+    const late = i === 100;
+    return [late ? 150.5 : i, "quic:packet_received", packet(i, [data(stream, 500 * (i - i % 2), 1000)])];
+  });
+  await open(page, [written("streams.sqlog", "client", [...events, [200, "quic:packet_sent", packet(0, [data(0, 0, 10)])]].sort(([one], [other]) => one - other))]);
+  await page.locator("#trace-1-0 .multiplexing summary").click();
+  const view = page.locator("#trace-1-0 .multiplexing .plot");
+  await view.scrollIntoViewIfNeeded();
+  await page.waitForFunction(() => document.querySelector("#trace-1-0 .multiplexing .plot")?.figure?.drawn.length > 0);
+  assert.deepEqual(await view.locator(".panel-head strong").allTextContents(), ["Data received: of which stream, and when", "Received and not deliverable, kB", "Data sent: of which stream, and when"]);
+  const waits = await view.evaluate(({ figure: { drawn } }) => drawn.find(({ key }) => key === "received 0 waits").spans.filter(([value]) => value === 1));
+  assert.deepEqual(waits.map((span) => span.slice(1).map((time) => Number(time.toFixed(4)))), [[0.102, 0.1505]]);
+  const rows = await page.locator("#trace-1-0 .multiplexing tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  const row = rows.find(([name]) => name === "0 received");
+  assert.deepEqual(row.slice(5), ["200,000", "0", "0.0485", "25,000"], row.join(" "));
+  // Both figures show the same times, whichever is moved.
+  await figure(page, "#trace-1-0").evaluate(({ figure: shown }) => shown.show(0.1, 0.2));
+  const shownThere = () => view.evaluate(({ figure: shown }) => shown.view.map((time) => Number(time.toFixed(6))));
+  assert.deepEqual(await shownThere(), [0.1, 0.2]);
+  await view.evaluate(({ figure: shown }) => shown.show(0.15, 0.3));
+  assert.deepEqual(await figure(page, "#trace-1-0").evaluate(({ figure: shown }) => shown.view.map((time) => Number(time.toFixed(6)))), [0.15, 0.3]);
+  await view.evaluate(({ figure: shown }) => shown.showAll());
+  await page.waitForTimeout(100);
+  await page.locator("#trace-1-0 .multiplexing").evaluate((element) => element.scrollIntoView());
+  await shot(page, "viewer-multiplexing");
+}));
+
 test("frames and sizes are counted in the times shown, and asked for", () => viewer({}, async (page) => {
   await open(page, [findable("counted.sqlog", 3000)]);
   await page.locator("#trace-1-0 .statistics summary").click();

@@ -62,7 +62,8 @@ async function saving(button) {
   throw new Error(`nothing was saved: ${readdirSync(downloads)}`);
 }
 
-export const figure = (page, section) => page.locator(`${section} .plot`);
+/** The first figure of a section. */
+export const figure = (page, section) => page.locator(`${section} .plot`).first();
 
 /** A trace of `events`, each `[ms, name, data]`. */
 export function written(name, vantage, events) {

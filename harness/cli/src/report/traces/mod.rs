@@ -18,12 +18,13 @@ pub(super) const LINES: [&str; 4] = [
     include_str!("js/panels.js"),
 ];
 /// The scripts of a trace's section.
-pub(super) const SECTION: [&str; 9] = [
+pub(super) const SECTION: [&str; 10] = [
     include_str!("js/query.js"),
     include_str!("js/packets.js"),
     include_str!("js/find.js"),
     include_str!("js/sequence.js"),
     include_str!("js/packetization.js"),
+    include_str!("js/multiplexing.js"),
     include_str!("js/statistics.js"),
     include_str!("js/requests.js"),
     include_str!("js/address.js"),

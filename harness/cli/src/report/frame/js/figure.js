@@ -9,7 +9,7 @@
 //   line:  { key, name, colour, dash, width, opacity, kind, data: Line, scale, end, bin, unit, digits }
 //          kind "steps" (values hold), "straight", "samples" (dots), "rate" (a count's growth over bins of `bin(span)` s)
 //   mark:  { key, name, colour, data: Line of a count, on: { data, scale } }
-//   lane:  { key, name, kind: "spans" | "ticks" | "none", data, colours, names, colour, one, many, note }
+//   lane:  { key, name, kind: "spans" | "ticks" | "none", data, colours, names, colour, one, many, note, under: spans below ticks }
 //   spans: { data: Line, colours: one a value, null for none }
 
 const PANEL_HEIGHT = 150;
@@ -285,7 +285,9 @@ class Figure {
     const style = `stroke:${paint(lane.colour)}`;
     const [from, to] = (lane.extent ?? []).map((time) => tenth(Math.min(Math.max(this.across(time), this.left), this.left + this.columns)));
     const extent = to > from ? [svg("path", { class: "ticks", d: `M${from} ${top + height / 2}H${to}`, style, opacity: 0.45 })] : [];
-    return [...extent, svg("path", { class: "ticks", d: x.map((time) => `M${tenth(this.across(time))} ${top}v${height}`).join(""), style, "data-line": lane.key })];
+    const gaps = lane.under?.data.spans(...this.view, Math.round(this.columns / 2)) ?? [];
+    if (lane.under) this.drawn.push({ panel: panel.title, key: `${lane.key} ${lane.under.key}`, kind: "spans", spans: gaps, names: lane.under.names });
+    return [...extent, ...this.boxes(gaps, lane.under?.colours, top, height, "lane"), svg("path", { class: "ticks", d: x.map((time) => `M${tenth(this.across(time))} ${top}v${height}`).join(""), style, "data-line": lane.key })];
   }
 
   /** The text of what `line` is at a time. */

@@ -116,7 +116,7 @@ function traceSection(trace) {
   const section = el("section", { id: trace.id, "aria-labelledby": title }, ...head,
     el("div", { class: "tools" }, figure.controls()),
     el("figure", {}, holder, ...(trace.packets ? [chosenPacket(trace, figure)] : []), inWords),
-    requestsTable(trace, figure), ...(trace.packets ? [packetsTable(trace, figure), packetizationView(trace, figure), statisticsTables(trace, figure)] : []), valuesTable(trace, figure), measuresTable(trace));
+    requestsTable(trace, figure), ...(trace.packets ? [packetsTable(trace, figure), packetizationView(trace, figure), multiplexingView(trace, figure), statisticsTables(trace, figure)] : []), valuesTable(trace, figure), measuresTable(trace));
   address.keep(trace, figure);
   return section;
 }

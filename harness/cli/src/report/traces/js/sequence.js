@@ -185,3 +185,5 @@ function sequencePanel(trace, lines, packets, other = null) {
   const patches = [{ name: "sent", colour: "line-1" }, { name: "received", colour: "line-3" }, { name: "lost", colour: "loss" }];
   return { title, height: SEQUENCE_HEIGHT, draw, pick, rows, packetNear: packetNearLine, patches };
 }
+
+if (typeof module !== "undefined") module.exports = { placeOf };
