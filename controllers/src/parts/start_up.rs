@@ -1,16 +1,18 @@
 //! Start-up: how a window grows until its first reduction, whatever its scheme.
 //!
-//! A scheme says what slow start adds per ACK; a [`StartUp`] changes that, sees every event, and may
-//! end slow start with any window. Of this no scheme knows. Which one a flow has is a parameter of
+//! A scheme says what slow start adds per ACK; a [`StartUp`] changes that and the response that ends slow start, sees every
+//! event, and may end slow start with any window. Of this no scheme knows. Which one a flow has is a parameter of
 //! every window scheme. To add one: its file, with its state and its parameters, and its line in
 //! [`SlowStart`], [`StartUp`] and each of its functions.
 //!
 //! Limited slow start (`RFC 3742`) has no state and is a limit of what any start-up adds, HyStart++ too.
 
 mod hystart;
+mod rapid_start;
 mod search;
 
 pub use hystart::HyStart;
+pub use rapid_start::RapidStart;
 pub use search::Search;
 
 use crate::parts::limits::Limits;
@@ -27,6 +29,8 @@ choice! {
         HyStart = "hystart++",
         /// Deliveries that no longer double per round-trip time (`draft-chung-ccwg-search`).
         Search = "search",
+        /// Congestion alone, with growth of 3× per round trip as long as nothing queues (`draft-kazuho-ccwg-rapid-start`).
+        Rapid = "rapid",
     }
 }
 
@@ -34,7 +38,7 @@ parameters! {
     /// How a window is started up.
     pub struct Params {
         /// What ends the first slow start besides congestion.
-        slow_start: SlowStart = SlowStart::Standard, source "RFC 9406; RFC 9438 §4.10; draft-chung-ccwg-search";
+        slow_start: SlowStart = SlowStart::Standard, source "RFC 9406; RFC 9438 §4.10; draft-chung-ccwg-search; draft-kazuho-ccwg-rapid-start";
         /// Packets one ACK adds at most there; infinite where the sender paces.
         hystart_l: f64 = f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "RFC 9406 §4.3";
         /// Limited slow start's max_ssthresh; 0 is off.
@@ -50,7 +54,7 @@ impl Params {
     pub fn needs(&self) -> Signals {
         match self.slow_start {
             SlowStart::Standard => Signals::NONE,
-            SlowStart::HyStart | SlowStart::Search => Signals::RTT,
+            SlowStart::HyStart | SlowStart::Search | SlowStart::Rapid => Signals::RTT,
         }
     }
 
@@ -98,6 +102,8 @@ pub enum StartUp {
     HyStart(HyStart),
     /// SEARCH, in the first slow start of the flow.
     Search(Search),
+    /// Rapid Start, in the first slow start of the flow and the recovery period that ends it.
+    Rapid(RapidStart),
 }
 
 impl StartUp {
@@ -108,17 +114,35 @@ impl StartUp {
             SlowStart::Standard => StartUp::Standard,
             SlowStart::HyStart => StartUp::HyStart(HyStart::default()),
             SlowStart::Search => StartUp::Search(Search::default()),
+            SlowStart::Rapid => StartUp::Rapid(RapidStart::default()),
         }
     }
 
-    /// Packets to add to `window` for `acked` acknowledged ones, of which the scheme would add `added`.
+    /// Packets to add to `window` for `acked` acknowledged ones of `event`, of which the scheme would add `added`.
     #[inline(always)]
-    pub fn on_ack(&self, params: &Params, limits: &Limits, window: &Window, acked: f64, added: f64) -> f64 {
+    pub fn on_ack(
+        &self,
+        params: &Params,
+        limits: &Limits,
+        window: &Window,
+        event: &Event,
+        acked: f64,
+        added: f64,
+    ) -> f64 {
         let added = match self {
             StartUp::HyStart(hystart) if window.in_first_slow_start(limits) => hystart.on_ack(params.hystart_l, added),
+            StartUp::Rapid(rapid) => rapid.on_ack(limits, window, event, added),
             _ => added,
         };
         params.limited(window, acked, added)
+    }
+
+    /// The response to congestion, where the scheme's own is `reduction` of `window`.
+    pub fn on_congestion(&mut self, limits: &Limits, window: &Window, reduction: Reduction) -> Reduction {
+        match self {
+            StartUp::Rapid(rapid) => rapid.on_congestion(limits, window, reduction),
+            _ => reduction,
+        }
     }
 
     /// An event that the scheme and its window have taken in: bytes acknowledged, RTT samples, losses, marks, idle
@@ -149,6 +173,7 @@ impl StartUp {
                 let least = limits.initial_window(window.mtu).min(window.cwnd);
                 Some(Reduction::to((window.cwnd - overshoot / window.mtu).max(least)))
             }
+            (StartUp::Rapid(rapid), _) => rapid.on_event(limits, window, event),
             // What was measured before it is no reference for after it, when the window starts up anew
             // (`RFC 9406 §4.2, §4.3`).
             (start_up, EventKind::IdleRestart(idle)) if idle.is_long() => {

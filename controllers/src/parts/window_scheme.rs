@@ -235,7 +235,7 @@ impl<S: WindowScheme> Flow<'_, S> {
     #[inline(always)]
     fn started_up(&self, acked: f64, added: f64) -> f64 {
         let Base { limits, start_up } = self.params.as_ref();
-        self.start_up.on_ack(start_up, limits, self.window, acked, added)
+        self.start_up.on_ack(start_up, limits, self.window, self.event, acked, added)
     }
 
     fn respond(&mut self) {
@@ -245,6 +245,7 @@ impl<S: WindowScheme> Flow<'_, S> {
                 // spec: sharma §1.6: the platform's own first reduction is a halving.
                 let halves = start_up.halves_first(self.window);
                 let reduction = if halves { Reduction::to(0.5 * self.window.cwnd) } else { reduction };
+                let reduction = self.start_up.on_congestion(limits, self.window, reduction);
                 self.window.reduce(limits, self.now, reduction);
                 S::on_reduced(&mut self.reborrow());
             }

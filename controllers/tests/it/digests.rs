@@ -82,6 +82,7 @@ fn texts() -> Vec<String> {
     let shared = [
         "slow_start=hystart++",
         "slow_start=search",
+        "slow_start=rapid",
         "lss=50,growth=packets",
         "growth=acks,grow_on_exit=off",
         "first_halving=on",
