@@ -7,23 +7,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Sources that decide what a simulated run yields.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 11] = [
     "../../controllers/src",
     "../../adapters/common/src",
     "../network/src",
     "../simulator/src",
+    "../simulator/traces",
+    "src/evaluation",
     "src/regimes/measure.rs",
+    "src/results/metrics.rs",
+    "src/start_up/measure.rs",
+    "src/sweep/measure.rs",
     "build.rs",
 ];
 
 /// Further sources that decide what a run on a real stack yields.
-const STACKS: [&str; 5] = [
-    "../../adapters/noq/src",
-    "../../adapters/quinn/src",
-    "../../adapters/s2n-quic/src",
-    "../stacks/src",
-    "src/evaluation",
-];
+const STACKS: [&str; 4] =
+    ["../../adapters/noq/src", "../../adapters/quinn/src", "../../adapters/s2n-quic/src", "../stacks/src"];
 
 fn main() {
     println!("cargo:rustc-env=WINDLASS_CODE={:016x}", hash(&SOURCES));
@@ -53,14 +53,14 @@ fn hash(sources: &[&str]) -> u64 {
     hash
 }
 
-/// The Rust files in `path`, or itself, sorted; tests decide nothing.
+/// The Rust files and link traces in `path`, or itself, sorted; tests decide nothing.
 fn files(path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(path) else { return vec![path.to_owned()] };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     let wanted = |path: &PathBuf| {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        path.is_dir() || (stem != "tests" && path.extension().is_some_and(|ending| ending == "rs"))
+        path.is_dir() || (stem != "tests" && path.extension().is_some_and(|ending| ending == "rs" || ending == "trace"))
     };
     paths.into_iter().filter(wanted).flat_map(|path| files(&path)).collect()
 }

@@ -1,5 +1,5 @@
 //! Experiments with controllers: [evaluation], [conformance] of stacks, [regimes], [BBR cases](bbr_cases), [golden] traces, [response]
-//! functions, [many runs](grid) in one store, [start-up](start_up), [offline replay and identification](replay), the [results] they
+//! functions, [many runs](grid) in one store, [sweeps](sweep), [start-up](start_up), [offline replay and identification](replay), the [results] they
 //! yield, and how they are [written](output).
 
 pub mod bbr_cases;
@@ -15,5 +15,6 @@ pub mod replay;
 pub mod response;
 pub mod results;
 pub mod start_up;
+pub mod sweep;
 #[cfg(feature = "testkit")]
 pub mod testkit;

@@ -72,6 +72,7 @@ impl Cell {
         grid::Cell {
             name: format!("{} seed {seed}", self.name),
             scenario: self.scenario.clone(),
+            file: String::new(),
             controller: String::new(),
             stack: stack.to_owned(),
             seed,

@@ -238,8 +238,16 @@ pub(super) fn carry_out<T: Serialize + DeserializeOwned>(
     store: &grid::Store<T>,
     engine: &dyn Engine<T>,
 ) -> Result<Tally, CliError> {
+    watched(|watch| grid::run(cells, store, engine, watch))
+}
+
+/// Has `run` run cells, with progress.
+///
+/// # Errors
+/// Interrupted, or a run went wrong; what is done is in the store.
+pub(super) fn watched(run: impl FnOnce(&dyn Watch) -> Done) -> Result<Tally, CliError> {
     let watched = Watched { progress: Progress::new(0), stop: interrupt()? };
-    let Done { tally, failure } = grid::run(cells, store, engine, &watched);
+    let Done { tally, failure } = run(&watched);
     watched.progress.finish();
     match failure {
         None => Ok(tally),

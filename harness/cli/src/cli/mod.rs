@@ -17,6 +17,7 @@ mod regimes;
 mod run;
 mod start_up;
 mod summary;
+mod sweep;
 mod text;
 
 use std::ffi::OsString;
@@ -60,6 +61,7 @@ enum Command {
     Paper(paper::Paper),
     Regimes(regimes::Regimes),
     StartUp(start_up::StartUp),
+    Sweep(sweep::Sweep),
     Judged(judged::Judged),
     BbrCases(bbr_cases::BbrCases),
     Report(evaluate::Report),
@@ -109,6 +111,7 @@ where
         Command::Paper(command) => command.run(),
         Command::Regimes(command) => command.run(),
         Command::StartUp(command) => command.run(),
+        Command::Sweep(command) => command.run(),
         Command::Judged(command) => command.run(),
         Command::BbrCases(command) => command.run(),
         Command::Report(command) => command.run(),

@@ -11,4 +11,5 @@ pub mod live;
 pub mod papers;
 pub mod regimes;
 pub mod start_up;
+pub mod sweep;
 pub mod traces;

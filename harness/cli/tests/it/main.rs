@@ -20,4 +20,5 @@ mod qlog_inputs;
 mod qlog_pages;
 mod regimes;
 mod start_up;
+mod sweep;
 mod writer;

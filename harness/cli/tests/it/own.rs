@@ -112,6 +112,7 @@ fn a_kept_run_belongs_to_the_program_that_made_it() {
     let cell = |controller: &str| Cell {
         name: String::new(),
         scenario: SHORT.to_owned(),
+        file: String::new(),
         controller: controller.to_owned(),
         stack: "sim".to_owned(),
         seed: 1,

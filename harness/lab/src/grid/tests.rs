@@ -15,6 +15,7 @@ fn cell(name: &str, seed: u64) -> Cell {
     Cell {
         name: name.to_owned(),
         scenario: "duration_s = 1".to_owned(),
+        file: String::new(),
         controller: "reno".to_owned(),
         stack: "sim".to_owned(),
         seed,
@@ -65,6 +66,25 @@ fn a_cell_is_named_by_its_content() {
     ];
     let keys: BTreeSet<String> = others.iter().chain([&one]).map(Cell::key).collect();
     assert_eq!(keys.len(), others.len() + 1);
+}
+
+/// What a file of recorded capacity holds decides what the run yields, and where it lies does not.
+#[test]
+fn a_cell_is_named_by_what_its_files_hold() {
+    let of = |folder: &std::path::Path, text: &str| {
+        std::fs::write(folder.join("down.trace"), text).unwrap();
+        let scenario = "duration_s = 1\n[dumbbell]\nrtt_ms = 9\ncapacity = \"down.trace\"\n".to_owned();
+        let file = folder.join("scenario.toml").display().to_string();
+        Cell { scenario, file, ..cell("one", 1) }.key()
+    };
+    let [here, there] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let one = of(here.path(), "10\n");
+    assert_eq!(one, of(there.path(), "10\n"));
+    assert_ne!(one, of(there.path(), "10\n20\n"));
+    assert_ne!(one, Cell { file: "elsewhere/scenario.toml".to_owned(), ..cell("one", 1) }.key());
+    let table = "[[link]]\nname = \"l\"\ncapacity = { file = \"down.trace\", scale = 2 }";
+    let keyed = |file: String| Cell { scenario: table.to_owned(), file, ..cell("one", 1) }.key();
+    assert_ne!(keyed(here.path().join("s").display().to_string()), keyed(there.path().join("s").display().to_string()));
 }
 
 #[test]

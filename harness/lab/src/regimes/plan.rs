@@ -167,6 +167,7 @@ impl Case {
         Some(Cell {
             name: format!("{controller} {stack} {}", self.regime),
             scenario: self.regime.scenario(duration),
+            file: String::new(),
             controller: controller.to_owned(),
             stack: stack.to_owned(),
             seed: 1,

@@ -7,6 +7,7 @@ mod metrics;
 mod ranking;
 mod store;
 mod table;
+mod table_file;
 mod tables;
 
 #[cfg(feature = "parquet")]
@@ -24,7 +25,8 @@ pub use parquet::batch;
 pub use ranking::{Standing, rank};
 pub use store::{BRAND, Saved, Store, is_report};
 pub use table::{Column, Table, Values};
-pub use tables::tables;
+pub use table_file::TableFile;
+pub use tables::{run_tables, tables};
 
 /// Name and version of the layout of `results.json`.
 pub const SCHEMA: &str = "windlass-results/1";

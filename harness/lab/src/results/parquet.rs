@@ -1,5 +1,6 @@
 //! Tables as Parquet files.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,20 +12,27 @@ use parquet::errors::ParquetError;
 
 use super::{Table, Values};
 
-/// Writes `table` to `path`: one row group, Snappy-compressed, every column nullable;
-/// words are UTF-8, counts `UINT_64`, numbers `DOUBLE`.
+/// Writes `table` to `path`, as [`writer`] does.
 ///
 /// # Errors
 /// The file cannot be written.
 pub(super) fn save(table: &Table, path: &Path) -> Result<(), ParquetError> {
-    let batch = batch(table)?;
+    let mut writer = writer(table, std::fs::File::create(path)?)?;
+    writer.write(&batch(table)?)?;
+    writer.close()?;
+    Ok(())
+}
+
+/// Writes tables with the columns of `table` into `file`: Snappy-compressed, every column nullable; words are UTF-8, counts
+/// `UINT_64`, numbers `DOUBLE`.
+///
+/// # Errors
+/// The columns differ in length.
+pub(super) fn writer<W: Write + Send>(table: &Table, file: W) -> Result<ArrowWriter<W>, ParquetError> {
     let properties = parquet::file::properties::WriterProperties::builder()
         .set_compression(parquet::basic::Compression::SNAPPY)
         .build();
-    let mut writer = ArrowWriter::try_new(std::fs::File::create(path)?, batch.schema(), Some(properties))?;
-    writer.write(&batch)?;
-    writer.close()?;
-    Ok(())
+    ArrowWriter::try_new(file, batch(table)?.schema(), Some(properties))
 }
 
 /// The table as Arrow columns, every one nullable.
@@ -38,7 +46,7 @@ pub fn batch(table: &Table) -> Result<RecordBatch, ArrowError> {
             Values::Count(cells) => Arc::new(UInt64Array::from(cells.clone())),
             Values::Number(cells) => Arc::new(Float64Array::from(cells.clone())),
         };
-        (column.name, array, true)
+        (column.name.as_ref(), array, true)
     });
     RecordBatch::try_from_iter_with_nullable(columns)
 }
@@ -60,7 +68,7 @@ mod tests {
             let batches: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
             assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), table.rows(), "{}", table.name);
             for column in &table.columns {
-                let array = batches[0].column_by_name(column.name).unwrap();
+                let array = batches[0].column_by_name(&column.name).unwrap();
                 for row in 0..table.rows() {
                     let there = array.is_valid(row);
                     match &column.values {

@@ -1,5 +1,7 @@
 //! A table: named columns of equal length, and its CSV form.
 
+use std::borrow::Cow;
+
 use crate::output::StoreError;
 
 /// A table of results.
@@ -15,7 +17,7 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Name; ends in its unit where it has one.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The cells, one for each row; `None` for a missing value.
     pub values: Values,
 }
@@ -67,23 +69,23 @@ impl Table {
 
     /// Adds a column of words.
     #[must_use]
-    pub fn text(self, name: &'static str, cells: impl Iterator<Item = Option<String>>) -> Table {
-        self.with(name, Values::Text(cells.collect()))
+    pub fn text(self, name: impl Into<Cow<'static, str>>, cells: impl Iterator<Item = Option<String>>) -> Table {
+        self.with(name.into(), Values::Text(cells.collect()))
     }
 
     /// Adds a column of counts.
     #[must_use]
-    pub fn count(self, name: &'static str, cells: impl Iterator<Item = Option<u64>>) -> Table {
-        self.with(name, Values::Count(cells.collect()))
+    pub fn count(self, name: impl Into<Cow<'static, str>>, cells: impl Iterator<Item = Option<u64>>) -> Table {
+        self.with(name.into(), Values::Count(cells.collect()))
     }
 
     /// Adds a column of numbers.
     #[must_use]
-    pub fn number(self, name: &'static str, cells: impl Iterator<Item = Option<f64>>) -> Table {
-        self.with(name, Values::Number(cells.collect()))
+    pub fn number(self, name: impl Into<Cow<'static, str>>, cells: impl Iterator<Item = Option<f64>>) -> Table {
+        self.with(name.into(), Values::Number(cells.collect()))
     }
 
-    fn with(mut self, name: &'static str, values: Values) -> Table {
+    fn with(mut self, name: Cow<'static, str>, values: Values) -> Table {
         self.columns.push(Column { name, values });
         self
     }
@@ -101,12 +103,18 @@ impl Table {
     /// `out` cannot be written to.
     pub fn write_csv(&self, out: impl std::io::Write) -> Result<(), csv::Error> {
         let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(self.columns.iter().map(|column| column.name))?;
-        for row in 0..self.rows() {
-            csv.write_record(self.columns.iter().map(|column| column.values.cell(row)))?;
-        }
+        self.write_head(&mut csv)?;
+        self.write_rows(&mut csv)?;
         csv.flush()?;
         Ok(())
+    }
+
+    pub(super) fn write_head(&self, csv: &mut csv::Writer<impl std::io::Write>) -> Result<(), csv::Error> {
+        csv.write_record(self.columns.iter().map(|column| column.name.as_bytes()))
+    }
+
+    pub(super) fn write_rows(&self, csv: &mut csv::Writer<impl std::io::Write>) -> Result<(), csv::Error> {
+        (0..self.rows()).try_for_each(|row| csv.write_record(self.columns.iter().map(|column| column.values.cell(row))))
     }
 
     /// The bytes of [`Table::write_csv`].

@@ -9,18 +9,23 @@ pub(super) const NAMES: [&str; 6] = ["ranking", "runs", "flows", "queues", "flow
 /// The tables `ranking`, `runs`, `flows`, `queues`, `flow_series` and `queue_series`.
 #[must_use]
 pub fn tables(results: &Results) -> Vec<Table> {
-    let flows: Vec<(&Run, &FlowOutcome)> =
-        results.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| (run, flow))).collect();
-    let queues: Vec<(&Run, &QueueOutcome)> =
-        results.runs.iter().flat_map(|run| run.queues.iter().map(move |queue| (run, queue))).collect();
-    vec![
-        ranking(&results.ranking),
-        runs(&results.runs),
-        flow_table(&flows),
-        queue_table(&queues),
-        flow_series(&flows),
-        queue_series(&queues),
-    ]
+    let [runs, flows, queues] = run_tables(&results.runs);
+    let series = [flow_series(&flows_of(&results.runs)), queue_series(&queues_of(&results.runs))];
+    [ranking(&results.ranking), runs, flows, queues].into_iter().chain(series).collect()
+}
+
+/// The tables `runs`, `flows` and `queues`, a row for each, in the order of the runs.
+#[must_use]
+pub fn run_tables(rows: &[Run]) -> [Table; 3] {
+    [runs(rows), flow_table(&flows_of(rows)), queue_table(&queues_of(rows))]
+}
+
+fn flows_of(runs: &[Run]) -> Vec<(&Run, &FlowOutcome)> {
+    runs.iter().flat_map(|run| run.flows.iter().map(move |flow| (run, flow))).collect()
+}
+
+fn queues_of(runs: &[Run]) -> Vec<(&Run, &QueueOutcome)> {
+    runs.iter().flat_map(|run| run.queues.iter().map(move |queue| (run, queue))).collect()
 }
 
 fn word(text: &str) -> Option<String> {

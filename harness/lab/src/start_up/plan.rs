@@ -156,6 +156,7 @@ impl Question {
         Cell {
             name: format!("{scheme} on {stack}, {} ms, {} BDP", place.rtt_ms, place.buffer_bdp),
             scenario,
+            file: String::new(),
             controller: scheme.controller.clone(),
             stack: stack.to_owned(),
             seed: 1,

@@ -45,4 +45,5 @@ pub use flow_spec::{
 };
 pub use model::{Runaway, Scenario};
 pub use problem::{Problem, ScenarioError};
+pub use service::capacity_files;
 pub use weight::{WeightChange, WeightChanges, set_weight};

@@ -122,10 +122,42 @@ fn trace(section: &Section<'_>) -> Option<Trace> {
     Some(trace)
 }
 
+/// Names of the files that links take their capacity from, as `text` has them, the program's own traces left out; none of
+/// a text that is not TOML.
+#[must_use]
+pub fn capacity_files(text: &str) -> Vec<String> {
+    fn visit(table: &toml::Table, files: &mut Vec<String>) {
+        for (key, value) in table {
+            match value {
+                toml::Value::String(name) if key == "capacity" => files.push(name.clone()),
+                toml::Value::Table(table) => {
+                    if let (true, Some(name)) = (key == "capacity", table.get("file").and_then(toml::Value::as_str)) {
+                        files.push(name.to_owned());
+                    }
+                    visit(table, files);
+                }
+                toml::Value::Array(list) => {
+                    list.iter().filter_map(toml::Value::as_table).for_each(|one| visit(one, files))
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut files = Vec::new();
+    if let Ok(table) = text.parse() {
+        visit(&table, &mut files);
+    }
+    files.retain(|name| !name.starts_with(BUILTIN_TRACE));
+    files
+}
+
+/// What stands before the name of a trace of the program's.
+const BUILTIN_TRACE: &str = "builtin:";
+
 /// The text of the file that is called `name` in `folder`, no larger than is allowed, or of a trace of the program's.
 fn text(folder: &Path, name: &str) -> io::Result<Cow<'static, str>> {
     let other = |message: String| Err(io::Error::other(message));
-    if let Some(name) = name.strip_prefix("builtin:") {
+    if let Some(name) = name.strip_prefix(BUILTIN_TRACE) {
         return match TRACES.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => Ok(Cow::Borrowed(*text)),
             None => other(format!(
@@ -194,6 +226,14 @@ mod tests {
         assert_eq!(both.topology.links[1].service, both.topology.links[0].service);
         let back = folder.load(&format!("{dumbbell}[dumbbell.back]\nrate_mbps = 3\n"), "").unwrap();
         assert_eq!((back.topology.links[1].rate, &back.topology.links[1].service), (3e6, &Service::Steady));
+    }
+
+    #[test]
+    fn the_files_of_all_links_are_named_and_the_programs_own_are_not() {
+        let text = "[dumbbell]\ncapacity = \"down\"\n[dumbbell.back]\ncapacity = { file = \"up\", scale = 2 }\n\
+                    [[link]]\ncapacity = \"builtin:lte-like\"\n[[link]]\ncapacity = \"third\"";
+        assert_eq!(super::capacity_files(text), ["down", "up", "third"]);
+        assert_eq!(super::capacity_files("capacity = "), [""; 0]);
     }
 
     #[test]
