@@ -96,6 +96,48 @@ test("a row, a loss mark and a curve lead to each other", () => viewer({}, async
   assert.deepEqual(await picked(), []);
 }));
 
+test("a figure is moved by the pointer, the wheel, and keys, and zoomed by them", () => viewer({}, async (page) => {
+  await open(page, [findable("moved.sqlog", 3000), findable("beside.sqlog", 4000)]);
+  for (const section of ["#overlay", "#compared", "#trace-1-0"]) {
+    const plot = figure(page, section);
+    await plot.evaluate((element) => element.scrollIntoView({ block: "start" }));
+    await page.mouse.move(0, 0);
+    await page.mouse.wheel(0, -200);
+    await page.waitForTimeout(200);
+    await page.waitForFunction((id) => document.querySelector(`${id} .plot`).figure.drawn.length > 0, section);
+    const view = () => plot.evaluate(({ figure: shown }) => shown.view.map((time) => Number(time.toFixed(4))));
+    const reset = async () => { await plot.evaluate(({ figure: shown }) => { shown.show(1, 2); shown.draw(); }); };
+    const { x, y, width } = await plot.evaluate(({ figure: shown }) => { const box = shown.panels[0].picture.getBoundingClientRect(); return { x: box.left + shown.left, y: box.top + 40, width: shown.columns }; });
+    const drag = async (keys) => {
+      await page.mouse.move(x + 0.25 * width, y);
+      for (const key of keys) await page.keyboard.down(key);
+      await page.mouse.down();
+      await page.mouse.move(x + 0.5 * width, y, { steps: 3 });
+      await page.mouse.up();
+      for (const key of keys) await page.keyboard.up(key);
+      return view();
+    };
+    const about = (found, expected) => assert.ok(found.every((time, i) => Math.abs(time - expected[i]) < 0.02), `${section}: ${found}, expected ${expected}`);
+    await reset();
+    about(await drag(["Shift"]), [0.75, 1.75]);
+    await reset();
+    about(await drag([]), [1.25, 1.5]);
+    await reset();
+    // How far one turn goes is the browser's.
+    await page.mouse.wheel(Math.round(0.1 * width), 0);
+    await page.waitForFunction((id) => document.querySelector(`${id} .plot`).figure.view[0] > 1.02, section);
+    assert.ok(await view().then(([begin, end]) => Math.abs(end - begin - 1) < 1e-3), "moved, not zoomed");
+    await reset();
+    await plot.focus();
+    await page.keyboard.press("ArrowRight");
+    about(await view(), [1.25, 2.25]);
+    await page.keyboard.press("+");
+    about(await view(), [1.5, 2]);
+    await page.keyboard.press("0");
+    assert.ok((await view())[1] > 2.5);
+  }
+}));
+
 test("the sequence of packets has a line for each, a band where they are too close, and every loss", () => viewer({}, async (page) => {
   await open(page, [findable("sequence.sqlog", 3000)]);
   const plot = figure(page, "#trace-1-0");

@@ -5,6 +5,8 @@ Object.assign(Figure.prototype, {
     const { body, holder } = this;
     const fingers = new Map();
     let from = null;
+    // Where the figure is held, and the times that were shown then.
+    let held = null;
     // Where a pointer went down: it may go up there again.
     let pressed = null;
     const at = (event) => event.clientX - body.getBoundingClientRect().left;
@@ -22,7 +24,8 @@ Object.assign(Figure.prototype, {
         x: at(event), y: event.clientY - picture.getBoundingClientRect().top, panel: this.panels.find((place) => place.picture === picture)?.panel, line: event.target.dataset.line ?? null,
       };
       if (event.pointerType === "mouse") {
-        from = at(event);
+        if (event.shiftKey) held = { x: at(event), view: this.view };
+        else from = at(event);
         body.setPointerCapture(event.pointerId);
       } else if (fingers.size === 1) {
         this.showCursor(this.time(at(event)));
@@ -31,6 +34,10 @@ Object.assign(Figure.prototype, {
     body.addEventListener("pointermove", (event) => {
       const x = at(event);
       if (fingers.size === 2 && fingers.has(event.pointerId)) return this.pinch(fingers, event.pointerId, x);
+      if (held) {
+        const moved = (held.x - x) / this.columns * (held.view[1] - held.view[0]);
+        this.show(held.view[0] + moved, held.view[1] + moved);
+      }
       if (from !== null) select(x);
       if (onPicture(event) || from !== null) this.showCursor(Math.min(Math.max(this.time(x), this.view[0]), this.view[1]));
       return undefined;
@@ -39,6 +46,7 @@ Object.assign(Figure.prototype, {
       fingers.delete(event.pointerId);
       if (pressed && event.type === "pointerup" && Math.abs(at(event) - pressed.x) <= 5) holder.dispatchEvent(new CustomEvent("tapped", { detail: { ...pressed, time: this.time(pressed.x) } }));
       pressed = null;
+      held = null;
       if (from === null) return;
       const [low, high] = select(at(event));
       from = null;
@@ -50,10 +58,12 @@ Object.assign(Figure.prototype, {
     body.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse" && from === null) this.showCursor(null); });
     // A captured pointer clicks the element that captured it.
     body.addEventListener("dblclick", (event) => { if (onPicture(event) || event.target === body) this.showAll(); });
-    // A wheel alone scrolls the page.
+    // A wheel alone scrolls the page; turned sideways, it moves the times.
     body.addEventListener("wheel", (event) => {
-      if (!(event.ctrlKey || event.metaKey) || !onPicture(event)) return;
+      const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
+      if (!(event.ctrlKey || event.metaKey || sideways) || !onPicture(event)) return;
       event.preventDefault();
+      if (sideways) { this.change(event.deltaX / this.columns, 1); return; }
       this.change(0, Math.exp(Math.max(-1, Math.min(1, event.deltaY / 200))), this.time(at(event)));
     }, { passive: false });
     holder.addEventListener("keydown", (event) => this.press(event));

@@ -1,4 +1,4 @@
-// A figure: panels one above the other over one time axis. Dragging zooms, keys move, and the
+// A figure: panels one above the other over one time axis. Dragging zooms, with Shift it moves, keys move, and the
 // values under the pointer stand in the legends, so that nothing covers a line.
 //
 // A figure is told by plain data:
@@ -9,12 +9,14 @@
 //   line:  { key, name, colour, dash, width, opacity, kind, data: Line, scale, end, bin, unit, digits }
 //          kind "steps" (values hold), "straight", "samples" (dots), "rate" (a count's growth over bins of `bin(span)` s)
 //   mark:  { key, name, colour, data: Line of a count, on: { data, scale } }
-//   lane:  { key, name, kind: "spans" | "ticks" | "none", data, colours, names, colour, one, many, note, under: spans below ticks }
+//   lane:  { key, name, kind: "spans" | "ticks" | "none", data, colours, names, colour, one, many, note, foot: spans under ticks }
 //   spans: { data: Line, colours: one a value, null for none }
 
 const PANEL_HEIGHT = 150;
 const LANE_HEIGHT = 17;
 const AXIS_HEIGHT = 34;
+/** How high the spans under ticks are, pixels. */
+const FOOT = 5;
 const TOUCH = matchMedia("(pointer: coarse)").matches;
 
 /** Decimals that distinguish times on a figure of `span` seconds. */
@@ -285,9 +287,11 @@ class Figure {
     const style = `stroke:${paint(lane.colour)}`;
     const [from, to] = (lane.extent ?? []).map((time) => tenth(Math.min(Math.max(this.across(time), this.left), this.left + this.columns)));
     const extent = to > from ? [svg("path", { class: "ticks", d: `M${from} ${top + height / 2}H${to}`, style, opacity: 0.45 })] : [];
-    const gaps = lane.under?.data.spans(...this.view, Math.round(this.columns / 2)) ?? [];
-    if (lane.under) this.drawn.push({ panel: panel.title, key: `${lane.key} ${lane.under.key}`, kind: "spans", spans: gaps, names: lane.under.names });
-    return [...extent, ...this.boxes(gaps, lane.under?.colours, top, height, "lane"), svg("path", { class: "ticks", d: x.map((time) => `M${tenth(this.across(time))} ${top}v${height}`).join(""), style, "data-line": lane.key })];
+    const gaps = lane.foot?.data.spans(...this.view, Math.round(this.columns / 2)) ?? [];
+    if (lane.foot) this.drawn.push({ panel: panel.title, key: `${lane.key} ${lane.foot.key}`, kind: "spans", spans: gaps, names: lane.foot.names });
+    const strokes = svg("path", { class: "ticks", d: x.map((time) => `M${tenth(this.across(time))} ${top}v${height}`).join(""), style, "data-line": lane.key });
+    // At the foot of the lane, where no number of ticks hides them.
+    return [...extent, strokes, ...this.boxes(gaps, lane.foot?.colours, top + height - FOOT, FOOT, "lane")];
   }
 
   /** The text of what `line` is at a time. */

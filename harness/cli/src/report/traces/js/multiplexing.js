@@ -118,7 +118,7 @@ function multiplexingOf(trace, packets) {
     const lanes = [
       { key: `${key} order`, name: "data of", kind: "spans", data: line(order), colours, names: streams.map(({ id }) => `${key} of stream ${id}`) },
       ...shown.map(({ id, place, from, to, times, sums, blocked }) => ({
-        key: `${key} ${id}`, name: `stream ${id}`, kind: "ticks", colour: colours[place], extent: [from, to], data: line([times, sums]), under: blocked[0].length ? { key: "waits", data: line(blocked), colours: [null, "loss"], names: ["", "waits for earlier data"] } : null,
+        key: `${key} ${id}`, name: `stream ${id}`, kind: "ticks", colour: colours[place], extent: [from, to], data: line([times, sums]), foot: blocked[0].length ? { key: "waits", data: line(blocked), colours: [null, "loss"], names: ["", "waits for earlier data"] } : null,
       })),
     ];
     const left = streams.length - shown.length;
