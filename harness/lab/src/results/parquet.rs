@@ -46,7 +46,7 @@ pub fn batch(table: &Table) -> Result<RecordBatch, ArrowError> {
             Values::Count(cells) => Arc::new(UInt64Array::from(cells.clone())),
             Values::Number(cells) => Arc::new(Float64Array::from(cells.clone())),
         };
-        (column.name.as_ref(), array, true)
+        (&*column.name, array, true)
     });
     RecordBatch::try_from_iter_with_nullable(columns)
 }
