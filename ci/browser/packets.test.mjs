@@ -2,11 +2,12 @@
 // is in viewer.mjs.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { inflateSync } from "node:zlib";
 import { overflow, shot } from "./page.mjs";
-import { figure, findable, offered, open, packet, viewer, work, written } from "./viewer.mjs";
+import { figure, findable, offered, open, packet, saved, viewer, work, written } from "./viewer.mjs";
 
 test("packets are found by a query over the whole trace, and mistakes are marked", () => viewer({}, async (page) => {
   await open(page, [findable("found.sqlog", 3000)]);
@@ -321,6 +322,41 @@ test("a figure is saved as SVG, as PNG and as CSV of what is drawn, named after 
   const lost = lines.filter((fields) => fields.at(-5) === "lost" && fields[0].startsWith("Sequence")).map((fields) => fields.map(Number).slice(-3));
   assert.deepEqual(lost, [[1.099, 1.119, 1099], [1.199, 1.219, 1199]], "leaves, would arrive, number");
   assert.ok(lines.every((fields) => Number(fields.at(-3)) >= 0.9 && Number(fields.at(-3)) <= 1.2));
+}));
+
+test("a page to share has the trace inside and none of its names, and measures the same", () => viewer({}, async (page) => {
+  const header = (number) => ({ ...packet(number, [{ frame_type: "stream", stream_id: 0, offset: 600 * number, raw: { length: 600 } }]), raw: { length: 700, data: "c0ffee01c0ffee01" } });
+  const names = ["9a8b7c6d5e4f3a2b", "1122334455aabbcc", "203.0.113.77", "fe80::abcd:1", "files.secret.test", "c0ffee01"];
+  const [id, other, address, six, host] = names;
+  const events = [[0, "quic:connection_started", { src_ip: address, dst_ip: six, src_cid: id, dst_cid: other }],
+    [1, "http3:frame_created", { stream_id: 0, frame: { frame_type: "headers", headers: [{ name: ":method", value: "GET" }, { name: ":authority", value: `${host}:443` }, { name: ":path", value: "/a" }] } }],
+    ...Array.from({ length: 200 }, (_, i) => [i, "quic:packet_sent", { ...header(i), header: { packet_type: "1RTT", packet_number: i, dcid: other } }])];
+  const path = written(`client-${id}.sqlog`, "client", events);
+  await open(page, [path]);
+  // The peer of a log is an address.
+  const measures = async (at) => ({ ...JSON.parse(await saved(at, /Save all measures/)).measures, peer: null });
+  const before = await measures(page);
+  const { name, bytes } = await offered(page.getByRole("button", { name: /^Save client-.* as a page to share$/ }));
+  assert.equal(name, "client-0000000000000001.html");
+  const file = join(work, name);
+  writeFileSync(file, bytes);
+  const html = bytes.toString();
+  assert.ok(html.length < 2e6);
+  const inside = inflateSync(Buffer.from(html.match(/<script id="shared" type="text\/plain">([^<]*)</)[1], "base64")).toString();
+  for (const secret of names) assert.ok(!html.includes(secret) && !inside.includes(secret), secret);
+  assert.equal(inside.split("\n").length, readFileSync(path, "utf8").split("\n").length);
+  await viewer({ file }, async (shared) => {
+    await shared.waitForSelector("#trace-1-0 .panel-picture .line", { timeout: 60_000 });
+    await shared.waitForFunction(() => !document.querySelector("#files progress"));
+    assert.deepEqual(await shared.locator("#sections h2").allTextContents(), ["client-0000000000000001"]);
+    assert.deepEqual(await measures(shared), before);
+    assert.equal(await shared.locator("#trace-1-0 .requests tbody th").textContent(), "GET /a");
+    await shot(shared, "viewer-shared");
+    // What was shared can be shared again, with the names it has.
+    await shared.locator("#pseudonyms").uncheck();
+    const again = await offered(shared.getByRole("button", { name: /as a page to share$/ }));
+    assert.equal(again.bytes.toString().match(/<script id="shared" /g).length, 1);
+  });
 }));
 
 test("the address carries the view without the data, and gives it back", () => viewer({}, async (page) => {

@@ -10,6 +10,7 @@ pub mod json;
 pub mod lint;
 pub mod metrics;
 pub mod model;
+pub mod pseudonyms;
 pub mod read;
 pub mod series;
 

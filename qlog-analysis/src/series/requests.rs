@@ -25,6 +25,8 @@ pub struct RequestInfo {
     pub authority: String,
     /// `:path`; empty if not logged.
     pub path: String,
+    /// `priority` (`RFC 9218 §5`); `None` if the request says none, or its header section is not logged.
+    pub priority: Option<String>,
     /// `:status` of the final response; `None` before it.
     pub status: Option<String>,
     /// When its header section was created, at a server parsed.
@@ -92,7 +94,7 @@ impl Requests {
         let Some(&index) = self.by_stream.get(&frame.stream) else {
             if let Some(method) = field(":method") {
                 let texts = [method, field(":authority").unwrap_or_default(), field(":path").unwrap_or_default()];
-                self.begin(now, created, frame.stream, texts);
+                self.begin(now, created, frame.stream, texts, field("priority"));
             }
             return;
         };
@@ -121,7 +123,14 @@ impl Requests {
         }
     }
 
-    fn begin(&mut self, now: i64, ours: bool, stream: u64, [method, authority, path]: [String; 3]) {
+    fn begin(
+        &mut self,
+        now: i64,
+        ours: bool,
+        stream: u64,
+        [method, authority, path]: [String; 3],
+        priority: Option<String>,
+    ) {
         if self.rows.len() >= self.most {
             self.left_out += 1;
             return;
@@ -131,6 +140,7 @@ impl Requests {
             method,
             authority,
             path,
+            priority,
             status: None,
             start_s: 0.0,
             sent_s: None,
@@ -185,7 +195,7 @@ mod tests {
         found.remove(0)
     }
 
-    const REQUEST: &str = r#"{"time":5,"name":"http3:frame_created","data":{"stream_id":0,"frame":{"frame_type":"headers","headers":[{"name":":method","value":"GET"},{"name":":path","value":"/a"}]}}}"#;
+    const REQUEST: &str = r#"{"time":5,"name":"http3:frame_created","data":{"stream_id":0,"frame":{"frame_type":"headers","headers":[{"name":":method","value":"GET"},{"name":":path","value":"/a"},{"name":"priority","value":"u=1, i"}]}}}"#;
 
     fn packet(time: u32, event: &str, length: u32, fin: bool) -> String {
         format!(
@@ -222,6 +232,7 @@ mod tests {
         let [request] = &series.requests[..] else { panic!("{:?}", series.requests) };
         assert_eq!((request.method.as_str(), request.path.as_str(), request.authority.as_str()), ("GET", "/a", ""));
         assert_eq!((request.status.as_deref(), request.complete), (Some("200"), true));
+        assert_eq!(request.priority.as_deref(), Some("u=1, i"));
         assert_eq!((request.start_s, request.sent_s, request.response_s), (0.003, Some(0.004), Some(0.038)));
         assert_eq!((request.end_s, request.request_bytes, request.response_bytes), (Some(0.058), None, Some(750)));
     }

@@ -13,6 +13,7 @@ mod lint_rules;
 mod lint_traces;
 mod order;
 mod paths;
+mod pseudonyms;
 mod read_recorded;
 mod recorded;
 mod reference;

@@ -167,6 +167,8 @@ function finishFile(entry, done) {
     const { events, framing, schema_version: version } = entry.facts;
     entry.status.textContent = [`${plural(events, "event")} in ${seconds(took)}`, [framing, version].filter(Boolean).join(", "),
       `memory: ${size(entry.memory)} to read, ${size(entry.figures)} for figures`].join(" · ");
+    const share = el("button", { type: "button", "aria-label": `Save ${entry.file.name} as a page to share`, onclick: () => sharePage(entry, share) }, "Save as a page");
+    entry.row.lastElementChild.before(share);
     entry.row.append(...entry.doubts.map((doubt) => el("p", { class: "note" }, `${doubt[0].toUpperCase()}${doubt.slice(1)}.`)));
   }
   announce(`${entry.file.name}: ${entry.status.textContent}`);
@@ -232,7 +234,8 @@ function openSection() {
       el("p", { class: "hint" }, "qlog of any schema version, also of QUIC stacks that write their own; Chromium’s network logs; plain, gzip or Zstandard. Several are overlaid. ",
         "They are read on this machine: the page cannot send anything anywhere."),
       ...(address.asked.size ? [el("p", { class: "note" }, `The address is a view of ${[...address.asked.keys()].join(", ")}: open it here to see that.`)] : [])),
-    el("ul", { id: "files", class: "files", "aria-label": "Files" }), el("p", { id: "memory", class: "hint" }));
+    el("ul", { id: "files", class: "files", "aria-label": "Files" }), el("p", { id: "memory", class: "hint" }),
+    el("p", { class: "sharing hint" }, el("label", {}, el("input", { type: "checkbox", id: "pseudonyms", checked: true }), " Pages to share have pseudonyms for connection ids, addresses and host names, and no bytes of the wire; paths of requests stay.")));
   let depth = 0;
   const mark = () => document.body.classList.toggle("dropping", depth > 0);
   const files = (event) => [...event.dataTransfer?.types ?? []].includes("Files");

@@ -37,6 +37,7 @@ async function start() {
   addEventListener("hashchange", follow);
   document.documentElement.dataset.ready = "yes";
   follow();
+  openShared();
 }
 
 loaded().then(start);

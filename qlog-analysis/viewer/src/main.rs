@@ -11,6 +11,8 @@
 //! windlass-viewer packets TRACE CONNECTION FROM TO MOST
 //!                                     a trace, at most MOST packets of a connection from FROM to before TO,
 //!                                     ns from its first event
+//! windlass-viewer share NAME pseudonyms|names
+//!                                     a trace to be shared, with pseudonyms or with its names
 //! windlass-viewer scenario            a scenario file, run
 //! windlass-viewer record              a scenario file, run, its flows as qlog
 //! windlass-viewer catalogue           what can be chosen from
@@ -18,6 +20,7 @@
 
 mod output;
 mod playground;
+mod share;
 mod trace;
 
 use std::io::{self, Read, Write};
@@ -64,12 +67,14 @@ fn run(arguments: &[&str]) -> Result<(), Failure> {
             let connection = (number("TRACE", trace)?, *connection);
             trace::packets(&mut Stdin::default(), connection, times, number("MOST", most)?, &mut output)
         }
+        ["share", name, "pseudonyms"] => share::share(&mut Stdin::default(), name, false, &mut output),
+        ["share", name, "names"] => share::share(&mut Stdin::default(), name, true, &mut output),
         ["scenario"] => playground::run(&text()?, &mut output),
         ["record"] => playground::record(&text()?, &mut output),
         ["catalogue"] => playground::catalogue(&mut output),
         _ => Err(Failure::Usage(
-            "expected `trace NAME POINTS PACKETS`, `packets TRACE CONNECTION FROM TO MOST`, `scenario`, `record` or \
-             `catalogue`, and the input on stdin"
+            "expected `trace NAME POINTS PACKETS`, `packets TRACE CONNECTION FROM TO MOST`, `share NAME pseudonyms|names`, \
+             `scenario`, `record` or `catalogue`, and the input on stdin"
                 .to_owned(),
         )),
     }
