@@ -49,7 +49,7 @@ ARROWS = {
     "windlass-stacks-msquic": STACKS | {"windlass-msquic", "windlass-msquic-endpoint"},
     "windlass-lab": STACKS | {"windlass-qlog-analysis", "windlass-qlog-columns"},
     "windlass-papers": STACKS | {"windlass-lab"},
-    "windlass-python": {"windlass", "windlass-lab", "windlass-qlog-columns"},
+    "windlass-python": SIMULATOR | {"windlass", "windlass-lab", "windlass-qlog-columns"},
     "windlass": STACKS | {"windlass-judged", "windlass-lab", "windlass-papers", "windlass-qlog-analysis", "windlass-qlog-columns"},
 }
 # Programs and tests that are not published may use all of it.

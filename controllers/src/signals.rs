@@ -89,6 +89,12 @@ impl Signals {
         self.0 == 0
     }
 
+    /// The signal called `name`, as [`names`](Self::names) has it.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Signals> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(signal, _)| *signal)
+    }
+
     /// The names of the signals in the set, in a fixed order.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Self::NAMES.iter().filter(move |(s, _)| self.contains(*s)).map(|(_, n)| *n)

@@ -51,7 +51,7 @@ pub use in_flight::InFlight;
 #[cfg(feature = "qlog")]
 pub use log_writer::{LogFile, LogWriter, Report};
 pub use loss_episode::LossEpisode;
-pub use named::{AddError, Kept, Named, NamedController, Own};
+pub use named::{AddError, Foreign, Kept, Lent, Named, NamedController, Own};
 pub use one_way_watch::{FellBack, OneWayWatch};
 pub use pacing::{default_pacing, longest_pacing_delay, send_quantum, spread, to_f64, to_u64, windows_per_rtt};
 pub use path_flow::{PathFlow, Sent};

@@ -13,8 +13,12 @@ use windlass_controllers::{
     Signals, Static, Table, View,
 };
 
+mod foreign;
+
+pub use foreign::{Foreign, Lent};
+
 /// A controller with its parameters, as a name stands for it: one of the catalogue, or one that the program
-/// [added](NamedController::add).
+/// [added](NamedController::add) or [lent](NamedController::lend).
 // Parameters are plain data that may be copied.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -31,7 +35,7 @@ static ADDED: OnceLock<(Vec<Entry<NamedController>>, Vec<&'static str>)> = OnceL
 /// Error of adding controllers.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddError {
-    /// The catalogue, or another of them, has the name.
+    /// The catalogue, or another of the program's own, has the name.
     #[error("there is a controller {0:?} already; expected another name")]
     Taken(&'static str),
     /// The name is none that a user can type everywhere.
@@ -64,14 +68,7 @@ impl NamedController {
     pub fn add(entries: Vec<Entry<NamedController>>) -> Result<(), AddError> {
         let mut names: Vec<&'static str> = Vec::new();
         for Entry { name, .. } in &entries {
-            let words =
-                |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()) && !word.is_empty();
-            if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.split('-').all(words) {
-                return Err(AddError::Name(name));
-            }
-            if Algorithm::named(name).is_some() || names.contains(name) {
-                return Err(AddError::Taken(name));
-            }
+            check_name(name, names.contains(name))?;
             names.push(name);
         }
         ADDED.set((entries, names)).map_err(|_| AddError::Twice)
@@ -97,7 +94,7 @@ impl NamedController {
     pub fn named(name: &str) -> Option<NamedController> {
         let name = name.strip_prefix(Algorithm::PREFIX).unwrap_or(name);
         let own = || Self::added().iter().find(|entry| entry.name == name).map(|entry| entry.default);
-        Algorithm::named(name).map(Self::Catalogue).or_else(own)
+        Algorithm::named(name).map(Self::Catalogue).or_else(own).or_else(|| Self::lent(name))
     }
 
     /// Reads `name` or `name:parameter=value,…`, as [`Algorithm::read`] does.
@@ -107,6 +104,7 @@ impl NamedController {
     pub fn read(text: &str) -> Result<NamedController, ParseError<'_>> {
         let (name, assignments) = text.split_once(':').unwrap_or((text, ""));
         match Self::named(name) {
+            Some(own @ Self::Own(_)) if assignments.is_empty() => Ok(own),
             Some(Self::Own(own)) => {
                 let mut changed = own.controller.boxed();
                 assign(changed.as_configurable(), assignments)?;
@@ -170,6 +168,19 @@ impl NamedController {
     }
 }
 
+/// Checks that `name` is one that a user can type everywhere, and that of no controller: `taken` if of one not of the
+/// catalogue.
+fn check_name(name: &'static str, taken: bool) -> Result<(), AddError> {
+    let words = |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()) && !word.is_empty();
+    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.split('-').all(words) {
+        return Err(AddError::Name(name));
+    }
+    if taken || Algorithm::named(name).is_some() {
+        return Err(AddError::Taken(name));
+    }
+    Ok(())
+}
+
 impl From<Algorithm> for NamedController {
     fn from(algorithm: Algorithm) -> NamedController {
         Self::Catalogue(algorithm)
@@ -210,7 +221,7 @@ impl Own {
 
 impl PartialEq for Own {
     fn eq(&self, other: &Own) -> bool {
-        std::ptr::eq(self.text, other.text)
+        std::ptr::eq(self.text, other.text) && std::ptr::addr_eq(self.controller, other.controller)
     }
 }
 
@@ -316,9 +327,9 @@ trait Value: Debug + Send + Sync {
     fn any_mut(&mut self) -> &mut dyn Any;
 }
 
-impl<T: Copy + PartialEq + Debug + Send + Sync + 'static> Value for T {
+impl<T: Clone + PartialEq + Debug + Send + Sync + 'static> Value for T {
     fn boxed(&self) -> Box<dyn Value> {
-        Box::new(*self)
+        Box::new(self.clone())
     }
     fn is_equal(&self, other: &dyn Value) -> bool {
         other.any().downcast_ref() == Some(self)
@@ -332,7 +343,7 @@ impl<T: Copy + PartialEq + Debug + Send + Sync + 'static> Value for T {
 }
 
 impl Kept {
-    fn new<T: Copy + PartialEq + Debug + Send + Sync + 'static>(value: T) -> Kept {
+    fn new<T: Clone + PartialEq + Debug + Send + Sync + 'static>(value: T) -> Kept {
         Kept(Box::new(value))
     }
     fn get<T: 'static>(&self) -> Option<&T> {

@@ -13,10 +13,14 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use pyo3::{create_exception, intern};
-use windlass::cli::{self, Asked, CliError};
+use windlass::cli::{self, Asked, CliError, Host};
 
+mod contract;
+mod controller;
+mod episode;
 mod table;
 
+use controller::Guests;
 use table::Table;
 
 create_exception!(windlass, Error, PyException, "What went wrong: the text that the command prints.");
@@ -88,13 +92,15 @@ fn controllers(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// Runs a scenario.
 ///
 /// scenario: a file (TOML), or the name of a built-in one.
-/// controller: for the flows under test, as "cubic", "cubic:beta=0.8", or "native:NAME" for one of the stack's own; one
-///     or several; None for the scenario's own.
+/// controller: for the flows under test, as "cubic", "cubic:beta=0.8", or "native:NAME" for one of the stack's own, or
+///     an object with the methods start, step and decide (see windlass.Controller); one or several; None for the
+///     scenario's own.
 /// stack: "sim" (the packet simulator), "quinn", "noq" or "s2n-quic", in virtual time; one or several.
 /// seed: of all random numbers; None for the scenario's.
 /// out: a directory for results.json, CSV and Parquet files, qlog files and report.html; None writes nothing.
 ///
-/// Raises UsageError for arguments that name nothing or cannot work, Error if a run goes wrong. Ctrl-C ends the run.
+/// Raises UsageError for arguments that name nothing or cannot work, Error if a run goes wrong, and what a controller in
+/// Python raises. Ctrl-C ends the run.
 #[pyfunction]
 #[pyo3(signature = (scenario = None, *, controller = None, stack = None, seed = None, out = None))]
 #[pyo3(text_signature = "(scenario='clean-link', *, controller=None, stack='sim', seed=None, out=None)")]
@@ -106,15 +112,20 @@ fn run(
     seed: Option<u64>,
     out: Option<PathBuf>,
 ) -> PyResult<Results> {
+    let mut guests = Guests::default();
     let asked = Asked {
         scenario: scenario.map_or_else(|| "clean-link".to_owned(), |path| path.display().to_string()),
-        controllers: controller.map(|names| several(&names)).transpose()?.unwrap_or_default(),
+        controllers: controller.map_or_else(|| Ok(Vec::new()), |given| guests.names(&given))?,
         stacks: stack.map_or_else(|| Ok(vec!["sim".to_owned()]), |names| several(&names))?,
         seed,
         out,
     };
-    let results = released(py, |stop| cli::results(asked, stop))?;
-    Ok(Results(results))
+    let results = released(py, |stop| {
+        // A thread that Python knows already is called back several times as fast.
+        guests.stop_by(stop);
+        cli::results(asked, Host { stop, thread: |work| Python::attach(|py| py.detach(work)) })
+    });
+    guests.outcome(results).map(Results)
 }
 
 /// The results of runs. The numbers are those of `windlass run --json`.
@@ -215,6 +226,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ReadError", py.get_type::<ReadError>())?;
     module.add_class::<Table>()?;
     module.add_class::<Results>()?;
+    module.add_class::<contract::Path>()?;
+    module.add_class::<contract::Event>()?;
+    module.add_class::<contract::Decision>()?;
+    module.add_class::<episode::Episode>()?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(read_qlog, module)?)?;

@@ -101,20 +101,20 @@ impl Batch<'_> {
     /// Interrupted, or the qlog directory cannot be made.
     pub(super) fn run(&self, scenarios: &[Scenario], store: Option<&Store>) -> Result<Results, CliError> {
         let stop = interrupt()?;
-        self.run_until(&stop, &self.progress(), scenarios, store)
+        self.run_in(Host::new(&stop), &self.progress(), scenarios, store)
     }
 
     fn progress(&self) -> Progress {
         Progress::new(self.combinations().len() as u64 * STEPS)
     }
 
-    /// [`Batch::run`] that ends when `stop` is raised.
+    /// [`Batch::run`] in another program.
     ///
     /// # Errors
-    /// `stop` was raised, or the qlog directory cannot be made.
-    pub(super) fn run_until(
+    /// It was stopped, or the qlog directory cannot be made.
+    pub(super) fn run_in(
         &self,
-        stop: &AtomicBool,
+        host: Host<'_>,
         progress: &Progress,
         scenarios: &[Scenario],
         store: Option<&Store>,
@@ -124,7 +124,7 @@ impl Batch<'_> {
             _ => None,
         };
         let logs = logs.as_ref().map(|(settings, dir)| (*settings, dir.as_path()));
-        let runs = self.carry_out(stop, progress, logs)?;
+        let runs = self.carry_out(host, progress, logs)?;
         Ok(Results {
             schema: SCHEMA.to_owned(),
             windlass: env!("CARGO_PKG_VERSION").to_owned(),
@@ -148,16 +148,12 @@ impl Batch<'_> {
 
     fn carry_out(
         &self,
-        stop: &AtomicBool,
+        host: Host<'_>,
         progress: &Progress,
         logs: Option<(LogSettings, &Path)>,
     ) -> Result<Vec<Run>, CliError> {
         let jobs = self.combinations();
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.jobs)
-            .build()
-            .map_err(|error| CliError::Failed(format!("cannot start threads: {error}")))?;
-        let stopping = || stop.load(Ordering::Relaxed);
+        let stopping = || host.stop.load(Ordering::Relaxed);
         let carry_out = |job: &Job<'_>| {
             let mut reported = Cell::new(0);
             let watch = |part: f64| {
@@ -169,9 +165,38 @@ impl Batch<'_> {
             progress.done(STEPS, *reported.get_mut(), format!("{} {controller} {}", job.source.name, job.stack.name()));
             run
         };
-        let runs: Option<Vec<Run>> = pool.install(|| jobs.par_iter().with_max_len(1).map(carry_out).collect());
+        let all = |pool: &rayon::ThreadPool| pool.install(|| jobs.par_iter().with_max_len(1).map(carry_out).collect());
+        let worker = |thread: rayon::ThreadBuilder| {
+            let mut thread = Some(thread);
+            (host.thread)(&mut || {
+                if let Some(thread) = thread.take() {
+                    thread.run();
+                }
+            });
+        };
+        let runs: Option<Vec<Run>> = rayon::ThreadPoolBuilder::new()
+            .num_threads(self.jobs)
+            .build_scoped(worker, all)
+            .map_err(|error| CliError::Failed(format!("cannot start threads: {error}")))?;
         progress.finish();
         runs.filter(|_| !stopping()).ok_or(CliError::Interrupted)
+    }
+}
+
+/// The program that has runs carried out.
+#[derive(Clone, Copy, Debug)]
+pub struct Host<'a> {
+    /// Ends the runs when it is raised.
+    pub stop: &'a AtomicBool,
+    /// Calls what a thread has to do, once: around it, what the program needs for calls from there.
+    pub thread: fn(&mut (dyn FnMut() + Send)),
+}
+
+impl<'a> Host<'a> {
+    /// A program that needs nothing for its threads.
+    #[must_use]
+    pub fn new(stop: &'a AtomicBool) -> Host<'a> {
+        Host { stop, thread: |work| work() }
     }
 }
 

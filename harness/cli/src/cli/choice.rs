@@ -109,7 +109,10 @@ pub(super) fn builtin(name: &str) -> Result<Source, CliError> {
 }
 
 /// The scenario in the file called `text`, or else the built-in one.
-pub(super) fn scenario(text: &str) -> Result<Source, CliError> {
+///
+/// # Errors
+/// There is neither, or the file cannot be read.
+pub fn scenario(text: &str) -> Result<Source, CliError> {
     let path = Path::new(text);
     if path.is_file() {
         return Ok(Source::file(path)?);

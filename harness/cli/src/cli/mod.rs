@@ -26,6 +26,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub use batch::Host;
+pub use choice::scenario;
 pub use error::CliError;
 pub use list::controllers;
 #[cfg(feature = "parquet")]

@@ -1,13 +1,12 @@
 //! `windlass run`: one scenario; and the options that say what is logged.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use clap::ValueEnum;
 use windlass_qlog::Profile;
 
 use super::CliError;
-use super::batch::{Batch, Progress, failures, save};
+use super::batch::{Batch, Host, Progress, failures, save};
 use super::choice;
 use super::error::{print, warn};
 use super::summary;
@@ -59,9 +58,8 @@ impl RunScenario {
         failures(&results)
     }
 
-    /// The results, and the path of the report if there is one. With `stop`, the run ends when that is raised, and
-    /// shows no progress.
-    fn carry_out(&self, stop: Option<&AtomicBool>) -> Result<(Results, Option<PathBuf>), CliError> {
+    /// The results, and the path of the report if there is one. In another program it shows no progress.
+    fn carry_out(&self, host: Option<Host<'_>>) -> Result<(Results, Option<PathBuf>), CliError> {
         let sources = [choice::scenario(&self.scenario)?];
         let controllers = choice::controllers(&self.controller)?;
         let mut stacks = choice::stacks(&self.stack)?;
@@ -80,9 +78,9 @@ impl RunScenario {
         };
         let scenarios = batch.check(true)?;
         let store = self.out.as_deref().map(Store::open).transpose()?;
-        let results = match stop {
+        let results = match host {
             None => batch.run(&scenarios, store.as_ref())?,
-            Some(stop) => batch.run_until(stop, &Progress::hidden(), &scenarios, store.as_ref())?,
+            Some(host) => batch.run_in(host, &Progress::hidden(), &scenarios, store.as_ref())?,
         };
         let report = store.map(|store| save(store, &results)).transpose()?;
         Ok((results, report))
@@ -104,16 +102,16 @@ pub struct Asked {
     pub out: Option<PathBuf>,
 }
 
-/// The results that `windlass run` has for the same arguments. The runs end when `stop` is raised.
+/// The results that `windlass run` has for the same arguments.
 ///
 /// # Errors
 /// An argument names something that does not exist or cannot work, a run went wrong, output cannot be written, or
-/// `stop` was raised.
-pub fn results(asked: Asked, stop: &AtomicBool) -> Result<Results, CliError> {
+/// `host` stopped it.
+pub fn results(asked: Asked, host: Host<'_>) -> Result<Results, CliError> {
     let Asked { scenario, controllers: controller, stacks: stack, seed, out } = asked;
     let qlog = QlogOptions { qlog_profile: LogFormat::Ietf, qlog_detail: None };
     let run = RunScenario { scenario, controller, stack, wire: false, seed, out, json: false, jobs: 0, qlog };
-    let (results, _) = run.carry_out(Some(stop))?;
+    let (results, _) = run.carry_out(Some(host))?;
     failures(&results)?;
     Ok(results)
 }

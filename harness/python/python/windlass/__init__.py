@@ -1,4 +1,4 @@
-"""Congestion controllers for QUIC: run them in scenarios, and read qlog.
+"""Congestion controllers for QUIC: run them in scenarios, write them, and read qlog.
 
 >>> import windlass
 >>> results = windlass.run("clean-link", controller="cubic", seed=1)
@@ -8,8 +8,13 @@ Tables have the Arrow PyCapsule interface, so that ``polars.DataFrame(table)``, 
 take them without a copy.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._native import (
+    Decision,
     Error,
+    Event,
+    Path,
     ReadError,
     Results,
     Table,
@@ -20,9 +25,28 @@ from ._native import (
     read_qlog,
     run,
 )
+from .controller import Controller
+
+if TYPE_CHECKING:
+    from .env import Env
+
+
+def __getattr__(name: str) -> Any:
+    # It wants NumPy, which nothing else here does.
+    if name == "Env":
+        from .env import Env
+
+        return Env
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
+    "Controller",
+    "Decision",
+    "Env",
     "Error",
+    "Event",
+    "Path",
     "ReadError",
     "Results",
     "Table",

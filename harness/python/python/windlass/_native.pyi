@@ -2,6 +2,8 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import Any, final
 
+from .controller import Controller
+
 __all__ = [
     "__version__",
     "Error",
@@ -9,6 +11,10 @@ __all__ = [
     "ReadError",
     "Table",
     "Results",
+    "Path",
+    "Event",
+    "Decision",
+    "Episode",
     "controllers",
     "run",
     "read_qlog",
@@ -43,11 +49,98 @@ class Results:
     def tables(self) -> dict[str, Table]: ...
     def json(self) -> str: ...
 
+@final
+class Path:
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def mtu(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+@final
+class Event:
+    @property
+    def kind(self) -> str: ...
+    @property
+    def now_ns(self) -> int: ...
+    # Of an event that has none of these, they are None; Any, since `kind` says which it has.
+    @property
+    def bytes(self) -> Any: ...
+    @property
+    def packets(self) -> Any: ...
+    @property
+    def fresh_bytes(self) -> Any: ...
+    @property
+    def newest_sent_at_ns(self) -> Any: ...
+    @property
+    def in_flight(self) -> Any: ...
+    @property
+    def in_flight_before(self) -> Any: ...
+    @property
+    def delivered(self) -> Any: ...
+    @property
+    def app_limited(self) -> bool | None: ...
+    @property
+    def rtt_ns(self) -> int | None: ...
+    @property
+    def smoothed_rtt_ns(self) -> int | None: ...
+    @property
+    def min_rtt_ns(self) -> int | None: ...
+    @property
+    def transmissions(self) -> int | None: ...
+    @property
+    def trigger(self) -> str | None: ...
+    @property
+    def idle_ns(self) -> Any: ...
+    @property
+    def pto_ns(self) -> Any: ...
+    @property
+    def mtu(self) -> Any: ...
+    def as_dict(self) -> dict[str, Any]: ...
+
+@final
+class Decision:
+    def __new__(
+        cls,
+        cwnd: int,
+        *,
+        ssthresh: int | None = None,
+        pacing_rate: int | None = None,
+        wake_at_ns: int | None = None,
+        ecn: str | None = None,
+        dscp: int = 0,
+        phase: str = "slow_start",
+        recovery_start_ns: int | None = None,
+    ) -> Decision: ...
+    @property
+    def cwnd(self) -> int: ...
+
+@final
+class Episode:
+    def __new__(
+        cls,
+        scenario: str | PathLike[str],
+        *,
+        flow: str | None = None,
+        controller: str = "cubic",
+        seed: int | None = None,
+    ) -> Episode: ...
+    @property
+    def mtu(self) -> int: ...
+    @property
+    def base_rtt_ms(self) -> float: ...
+    @property
+    def rate_mbps(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+    def advance(self, cwnd: int, interval_ns: int) -> dict[str, Any]: ...
+
 def controllers() -> list[dict[str, Any]]: ...
 def run(
     scenario: str | PathLike[str] = "clean-link",
     *,
-    controller: str | Iterable[str] | None = None,
+    controller: str | Controller[Any] | Iterable[str | Controller[Any]] | None = None,
     stack: str | Iterable[str] = "sim",
     seed: int | None = None,
     out: str | PathLike[str] | None = None,

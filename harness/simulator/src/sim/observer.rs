@@ -58,7 +58,7 @@ pub struct LossSeen {
 /// Observes packets sent, acknowledged and lost. Called before the controller gets the event;
 /// decisions are for a [`Recorder`](windlass_adapter::Recorder). A flow without an observer
 /// costs nothing more.
-pub trait FlowObserver {
+pub trait FlowObserver: Send {
     /// A data packet leaves. Probes of trains are not reported.
     fn sent(&mut self, now: Time, packet: &PacketSeen);
     /// An ACK arrives that acknowledges something new.

@@ -89,7 +89,7 @@ impl<W: Write> QlogObserver<W> {
 /// A client's bidirectional streams are so far apart (`RFC 9000 §2.1`).
 const STREAM_STEP: u64 = 4;
 
-impl<W: Write> FlowObserver for QlogObserver<W> {
+impl<W: Write + Send> FlowObserver for QlogObserver<W> {
     fn sent(&mut self, now: Time, packet: &PacketSeen) {
         let trigger = match packet.reason {
             SendReason::Data => None,
