@@ -7,6 +7,7 @@ mod conformance;
 mod error;
 mod evaluate;
 mod explain;
+mod harm;
 mod judged;
 mod link;
 mod list;
@@ -14,6 +15,7 @@ mod markdown;
 mod paper;
 mod qlog;
 mod regimes;
+mod rfc9743;
 mod run;
 mod start_up;
 mod summary;
@@ -63,6 +65,8 @@ enum Command {
     Paper(paper::Paper),
     Regimes(regimes::Regimes),
     StartUp(start_up::StartUp),
+    Rfc9743(rfc9743::Rfc9743),
+    Harm(harm::Harm),
     Sweep(sweep::Sweep),
     Judged(judged::Judged),
     BbrCases(bbr_cases::BbrCases),
@@ -113,6 +117,8 @@ where
         Command::Paper(command) => command.run(),
         Command::Regimes(command) => command.run(),
         Command::StartUp(command) => command.run(),
+        Command::Rfc9743(command) => command.run(),
+        Command::Harm(command) => command.run(),
         Command::Sweep(command) => command.run(),
         Command::Judged(command) => command.run(),
         Command::BbrCases(command) => command.run(),

@@ -64,6 +64,8 @@ pub struct FlowSpec {
     pub ack_wire_bytes: u32,
     /// When the receiver sends ACKs.
     pub ack: AckPolicy,
+    /// Whether the receiver deceives its sender, in the simulator; `None` of an honest one.
+    pub misbehaves: Option<Misbehaviour>,
     /// How the simulator finds and repairs losses.
     pub recovery: Recovery,
     /// The simulator takes a packet for lost once a window's so-manieth part of later ones, and
@@ -113,6 +115,7 @@ impl FlowSpec {
         let keys = [
             ("resume", self.resume.is_some()),
             ("requests", self.requests.is_some()),
+            (RECEIVER, self.misbehaves.is_some()),
             ("receive_window_bytes", self.receive_window.is_some()),
             (WRITES, self.writes.is_some()),
             (FRAMES, self.writes.is_some_and(|writes| writes.frames.is_some())),
@@ -200,6 +203,24 @@ impl EndFault {
         self.kind == EndFaultKind::Rebinding
     }
 }
+
+/// How a receiver deceives its sender to get more than its share (Savage et al., CCR 29(5), 1999).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Misbehaviour {
+    /// As soon as a packet shows that others before it are missing it acknowledges those too, so that its sender sees no
+    /// loss; the sender can find out by numbers that it skips (`RFC 9000 §21.4`), which the simulator's does not.
+    OptimisticAcks,
+    /// It sends every ACK [`COPIES`](Self::COPIES) times: those of QUIC cannot acknowledge a part of a packet.
+    DividedAcks,
+}
+
+impl Misbehaviour {
+    /// ACKs of a receiver that divides them, for each that an honest one sends.
+    pub const COPIES: u32 = 10;
+}
+
+/// The key of a flow whose receiver [misbehaves](FlowSpec::misbehaves).
+pub const RECEIVER: &str = "receiver";
 
 /// The keys of [`FlowSpec::writes`], as messages name them.
 pub const WRITES: &str = "application_mbps or burst_bytes";

@@ -7,7 +7,9 @@ use windlass_controllers::{SavedPath, Signals, Span, Time};
 
 use super::faults;
 use super::fields::{Found, MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
-use super::flow_spec::{AckPolicy, Control, EndFault, FlowSpec, Frames, NATIVE, Recovery, Resume, Writes};
+use super::flow_spec::{
+    AckPolicy, Control, EndFault, FlowSpec, Frames, Misbehaviour, NATIVE, RECEIVER, Recovery, Resume, Writes,
+};
 use super::traffic::stops_after_start;
 use windlass_network::{Limit, RouteId};
 
@@ -89,6 +91,7 @@ pub(super) fn read(
     }
     let ack = ack(section);
     let recovery = recovery(section);
+    let misbehaves = misbehaves(section, recovery);
     let dupthresh_frac = dupthresh_frac(section, recovery);
     let adaptive_loss_detection = adaptive_loss_detection(section, recovery);
     let ecn = section.flag("ecn");
@@ -150,6 +153,7 @@ pub(super) fn read(
         overhead_bytes,
         ack_wire_bytes: ack_bytes + overhead_bytes,
         ack,
+        misbehaves,
         recovery,
         dupthresh_frac,
         adaptive_loss_detection,
@@ -277,6 +281,20 @@ fn ack(section: &Section<'_>) -> AckPolicy {
     let every = section.whole("ack_every_packets", 1, 10_000, "packets").map_or(base.every, |found| found.value as u32);
     let max_delay = section.number("max_ack_delay_ms", above_zero(16_383.0, "ms"));
     AckPolicy { every, max_delay: max_delay.map_or(base.max_delay, |found| ms(found.value)), max_ranges }
+}
+
+/// Whether the receiver deceives its sender, which recovers as QUIC does.
+fn misbehaves(section: &Section<'_>, recovery: Recovery) -> Option<Misbehaviour> {
+    let misbehaves = match section.word(RECEIVER, &["honest", "optimistic", "divides-acks"]) {
+        "optimistic" => Misbehaviour::OptimisticAcks,
+        "divides-acks" => Misbehaviour::DividedAcks,
+        _ => return None,
+    };
+    if recovery != Recovery::Quic {
+        let message = format!("{} has a receiver that misbehaves, but recovers as TCP does", section.name);
+        section.lacks(message, Some("leave out receiver, or recovery".to_owned()));
+    }
+    Some(misbehaves)
 }
 
 /// Where losses are found by counting later packets.

@@ -40,8 +40,8 @@ pub use builtin::{BUILTIN, Builtin};
 pub use dynamic_flows::{ArrivalPattern, Arrivals, DynamicFlows, Size, Web};
 pub use flow_set::{FlowSet, StartSchedule};
 pub use flow_spec::{
-    AckPolicy, Control, EndFault, EndFaultKind, FRAMES, FlowSpec, Frames, NATIVE, REQUEST_BYTES, Recovery, Resume,
-    WRITES, Writes,
+    AckPolicy, Control, EndFault, EndFaultKind, FRAMES, FlowSpec, Frames, Misbehaviour, NATIVE, RECEIVER,
+    REQUEST_BYTES, Recovery, Resume, WRITES, Writes,
 };
 pub use model::{Runaway, Scenario};
 pub use problem::{Problem, ScenarioError};

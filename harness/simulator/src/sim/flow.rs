@@ -11,7 +11,7 @@ use super::timers::{NEVER, Timer, Timers};
 use super::train::PROBE;
 use crate::measure::Meter;
 use crate::outcome::{FlowOutcome, FlowSeries};
-use crate::scenario::{FlowSpec, REQUEST_BYTES};
+use crate::scenario::{FlowSpec, Misbehaviour, REQUEST_BYTES};
 use windlass_network::{Fate, Network, Packet, RouteId, Stream};
 
 /// The handle of an ACK has this bit; below it is the position in the receiver's log.
@@ -32,6 +32,8 @@ struct Wire {
     backward: RouteId,
     ack_bytes: u32,
     ack_every: u32,
+    /// How often each ACK is sent.
+    ack_copies: u32,
     /// Packets that may leave at one instant.
     at_once: u32,
     vanishes: bool,
@@ -107,6 +109,7 @@ impl<E: ConfiguredController> FlowRun<E> {
                 backward: spec.backward,
                 ack_bytes: spec.ack_wire_bytes,
                 ack_every: spec.ack.every,
+                ack_copies: if spec.misbehaves == Some(Misbehaviour::DividedAcks) { Misbehaviour::COPIES } else { 1 },
                 at_once: spec.ack_burst_packets.unwrap_or(MOST_AT_ONCE),
                 vanishes: spec.vanishes.is_some(),
             },
@@ -117,7 +120,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             saved_paths: saved_paths.clone(),
             ci_path,
             sender: None,
-            receiver: Receiver::new(spec.ack),
+            receiver: Receiver::of(&spec),
             timers,
             armed: NEVER,
             meter: Meter::of(&spec),
@@ -211,8 +214,10 @@ impl<E: ConfiguredController> FlowRun<E> {
             self.timers.set(Timer::Ack, NEVER);
         }
         if let Some(position) = self.receiver.acknowledge() {
-            let ack = Packet::new(self.number, ACK | position, self.wire.ack_bytes);
-            network.send(Time(now), self.wire.backward, ack);
+            for _ in 0..self.wire.ack_copies {
+                let ack = Packet::new(self.number, ACK | position, self.wire.ack_bytes);
+                network.send(Time(now), self.wire.backward, ack);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The receiving end: what arrived, and when to say so.
 
 use super::train::PROBE;
-use crate::scenario::AckPolicy;
+use crate::scenario::{AckPolicy, FlowSpec, Misbehaviour};
 use windlass_network::ring::Ring;
 use windlass_network::{Codepoint, Packet};
 
@@ -45,6 +45,8 @@ pub(super) enum Reply {
 pub(super) struct Receiver {
     pub log: Ring<Received>,
     policy: AckPolicy,
+    /// It acknowledges what did not arrive, too.
+    optimistic: bool,
     /// The packet number after the largest received.
     expected: u64,
     ranges: u32,
@@ -55,8 +57,14 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub fn new(policy: AckPolicy) -> Receiver {
-        Receiver { log: Ring::new(), policy, expected: 0, ranges: 0, unacknowledged: 0, marked: 0 }
+    /// That of a flow.
+    pub fn of(spec: &FlowSpec) -> Receiver {
+        let optimistic = spec.misbehaves == Some(Misbehaviour::OptimisticAcks);
+        Receiver { optimistic, ..Receiver::new(spec.ack) }
+    }
+
+    fn new(policy: AckPolicy) -> Receiver {
+        Receiver { log: Ring::new(), policy, optimistic: false, expected: 0, ranges: 0, unacknowledged: 0, marked: 0 }
     }
 
     /// A packet arrives at `now` (`RFC 9000 §13.2.1`: out of order and CE-marked packets
@@ -69,7 +77,11 @@ impl Receiver {
         let in_order = packet.id == self.expected;
         if !probe {
             if packet.id > self.expected {
-                self.ranges += 1;
+                if self.optimistic {
+                    self.pretend(now, packet);
+                } else {
+                    self.ranges += 1;
+                }
             }
             self.expected = self.expected.max(packet.id + 1);
         }
@@ -91,6 +103,16 @@ impl Receiver {
             Reply::By(now.saturating_add(self.policy.max_delay.0))
         } else {
             Reply::Pending
+        }
+    }
+
+    /// The packets that are missing before `packet` pass for arrived.
+    #[cold]
+    fn pretend(&mut self, now: u64, packet: &Packet) {
+        for id in self.expected..packet.id {
+            let took = packet.waited.0;
+            let ecn = if packet.ecn == Codepoint::Ce { Codepoint::default() } else { packet.ecn };
+            self.log.push(Received { id, at: now, took, range: self.ranges, ecn, ci: false, answered: 0 });
         }
     }
 
@@ -157,6 +179,17 @@ mod tests {
         assert_eq!(receiver.acknowledge(), Some(5));
         assert!(matches!(receiver.packet(6, &packet(5)), Reply::By(_)), "a probe leaves no gap");
         assert_eq!(receiver.marked, 1);
+    }
+
+    /// Savage et al. 1999 §3.3, where losses are concealed.
+    #[test]
+    fn an_optimistic_receiver_has_no_gaps() {
+        let mut receiver = Receiver { optimistic: true, ..Receiver::new(AckPolicy::PER_PACKET) };
+        for id in [0, 3, 2] {
+            receiver.packet(0, &packet(id));
+        }
+        let ids: Vec<u64> = (0..receiver.log.next()).filter_map(|at| receiver.log.get(at)).map(|one| one.id).collect();
+        assert_eq!((ids, receiver.ranges), (vec![0, 1, 2, 3, 2], 0));
     }
 
     #[test]

@@ -8,7 +8,9 @@ use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use crate::measure::{NetworkMeter, gather};
 use crate::outcome::{FlowSeries, Outcome, QueueSeries};
-use crate::scenario::{FRAMES, FlowSet, FlowSpec, Runaway, Scenario, StartSchedule, WRITES, WeightChanges, set_weight};
+use crate::scenario::{
+    FRAMES, FlowSet, FlowSpec, RECEIVER, Runaway, Scenario, StartSchedule, WRITES, WeightChanges, set_weight,
+};
 use windlass_network::{Delivery, EventQueue, Fate, LinkId, Network, TopologyError};
 
 /// Why a scenario cannot be simulated.
@@ -105,9 +107,9 @@ impl Simulation<NamedController> {
             return Err(SimError::EndFault { flow, fault: fault.kind.name() });
         }
         let mut flows = scenario.flow_set().flows.into_iter();
-        if let Some((flow, key)) =
-            flows.find_map(|flow| flow.key_beyond(&["resume", "requests", WRITES, FRAMES]).map(|key| (flow.name, key)))
-        {
+        if let Some((flow, key)) = flows.find_map(|flow| {
+            flow.key_beyond(&["resume", "requests", RECEIVER, WRITES, FRAMES]).map(|key| (flow.name, key))
+        }) {
             return Err(SimError::Key { flow, key });
         }
         // There are no others.

@@ -1,0 +1,122 @@
+//! `windlass harm`: what every controller does to every other.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::batch::carry_out;
+use super::error::print;
+use super::{CliError, choice};
+use crate::report::harm;
+use windlass_adapter::NamedController;
+use windlass_lab::grid::{Cell, Cores, Failure, Store};
+use windlass_lab::harm::{DEPLOYED, PLACES, Results, alone, csv, pair};
+use windlass_lab::output::replace;
+use windlass_lab::rfc9743::{Measured, measure};
+use windlass_stacks::stack::Runner;
+
+/// Measure the harm that every controller does to every other, to goodput and RTT
+///
+/// Two flows over 8 and 50 Mbit/s, 50 ms, buffers of one and four BDP, with tail drop and FQ-CoDel, beside what each has alone. Says
+/// of each controller whether it does no more harm to Reno and CUBIC than those do to each other. Runs that are done are kept, so
+/// that an interrupted command goes on where it stopped.
+#[derive(Debug, clap::Args)]
+pub(super) struct Harm {
+    /// Controllers, separated by commas; native:NAME is a stack's own [default: all ours]. Reno and CUBIC are always among them
+    #[arg(value_name = "NAME")]
+    controllers: Vec<String>,
+    /// Stacks, separated by commas
+    #[arg(long, value_name = "STACK", value_delimiter = ',', default_value = "sim")]
+    stack: Vec<String>,
+    /// Print the sentences as in docs/harm.md
+    #[arg(long)]
+    markdown: bool,
+    /// Runs at the same time [default: one per core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    jobs: usize,
+    /// Directory for the runs, harm.csv and harm.html
+    #[arg(long, value_name = "DIR", default_value = "target/windlass/harm")]
+    out: PathBuf,
+}
+
+impl Harm {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let stacks = choice::stacks(&self.stack)?;
+        let mut controllers = choice::controllers(&self.controllers)?;
+        if controllers.is_empty() {
+            controllers = NamedController::all().map(|entry| entry.name.to_owned()).collect();
+        }
+        for name in DEPLOYED.iter().rev().filter(|name| !controllers.iter().any(|one| one == *name)).collect::<Vec<_>>()
+        {
+            controllers.insert(0, (*name).to_owned());
+        }
+        let results = self.carry_out(&controllers, &stacks)?;
+        let table = self.out.join("harm.csv");
+        replace(&table, csv(&results))?;
+        let html = self.out.join("harm.html");
+        replace(&html, harm::page(&results))?;
+        print(&results.iter().map(|one| self.sentences(one)).collect::<String>())?;
+        if self.markdown {
+            return Ok(());
+        }
+        print(&format!("figure: {}; every number: {}\n", html.display(), table.display()))
+    }
+
+    fn sentences(&self, results: &Results) -> String {
+        let of = |(number, name): (usize, &String)| {
+            let on = if results.stack == "sim" { String::new() } else { format!(" on {}", results.stack) };
+            let sentence = results.safety(number).sentence();
+            if self.markdown { format!("* `{name}`{on}: {sentence}\n") } else { format!("{name}{on}: {sentence}\n") }
+        };
+        results.controllers.iter().enumerate().map(of).collect()
+    }
+
+    /// Runs what is missing and gathers all of it, by stack.
+    fn carry_out(&self, controllers: &[String], stacks: &[Runner]) -> Result<Vec<Results>, CliError> {
+        let store: Store<Measured> = Store::open(&self.out)?;
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut packet_times: HashMap<String, f64> = HashMap::new();
+        for stack in stacks {
+            for place in &PLACES {
+                for (number, name) in controllers.iter().enumerate() {
+                    let others = &controllers[number..];
+                    let pairs = others.iter().map(|other| pair(place, name, other, stack.name()));
+                    for cell in [alone(place, name, stack.name())].into_iter().chain(pairs) {
+                        packet_times.insert(cell.scenario.clone(), place.packet_time());
+                        cells.push(cell);
+                    }
+                }
+            }
+        }
+        let run = |cell: &Cell, stop: &dyn Fn(f64) -> bool| match packet_times.get(&cell.scenario) {
+            Some(packet_s) => measure(cell, *packet_s, stop),
+            None => Err(Failure::Run(format!("{} is not asked", cell.name))),
+        };
+        let tally = carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
+        if !self.markdown {
+            print(&format!(
+                "{} runs, {} of them made now: {:.1} million packets in {:.1} s of CPU\n",
+                tally.cells,
+                tally.made,
+                tally.packets as f64 / 1e6,
+                tally.cpu_s
+            ))?;
+        }
+        let read = |cell: Cell| store.get(&cell.key()).map(|record| record.read);
+        let gathered = stacks.iter().map(|stack| {
+            let mut results =
+                Results { stack: stack.name().to_owned(), controllers: controllers.to_vec(), ..Results::default() };
+            for (place, at) in PLACES.iter().enumerate() {
+                for (number, name) in controllers.iter().enumerate() {
+                    let solo = read(alone(at, name, stack.name()));
+                    results.alone.extend(solo.map(|solo| ((place, number), solo)));
+                    for (other, beside) in controllers.iter().enumerate().skip(number) {
+                        let both = read(pair(at, name, beside, stack.name()));
+                        results.pairs.extend(both.map(|both| ((place, number, other), both)));
+                    }
+                }
+            }
+            results
+        });
+        Ok(gathered.collect())
+    }
+}
