@@ -11,13 +11,14 @@ use crate::report::start_up;
 use windlass_lab::grid::{Cell, Cores, Failure, Store};
 use windlass_lab::output::replace;
 use windlass_lab::start_up::{
-    BUFFERS, Measured, Place, Question, RTTS_MS, Results, Row, SIZES, Scheme, measure, table,
+    BUFFERS, Link, Measured, Place, Question, RTTS_MS, Results, Row, SIZES, Scheme, measure, table,
 };
 use windlass_stacks::stack::Runner;
 
 /// Compare start-up schemes: time to fill a path, what is lost, how long short transfers take
 ///
-/// A link of 50 Mbit/s, buffers from 0.1 to 100 BDP, RTTs of 20, 100 and 600 ms; alone and beside a flow that was there before.
+/// A link of 50 Mbit/s, buffers from 0.1 to 100 BDP, RTTs of 20, 100 and 600 ms; with 100 ms and 1 BDP a policer, batches as of Wi-Fi
+/// and a cellular link, too; alone and beside a flow that was there before.
 /// Runs that are done are kept, so that an interrupted command goes on where it stopped.
 #[derive(Debug, clap::Args)]
 pub(super) struct StartUp {
@@ -28,6 +29,9 @@ pub(super) struct StartUp {
     /// Stacks, separated by commas
     #[arg(long, value_name = "STACK", value_delimiter = ',', default_value = "sim")]
     stack: Vec<String>,
+    /// Only these links, of steady, policer, batches and cellular
+    #[arg(long, value_name = "LINK", value_delimiter = ',')]
+    link: Vec<String>,
     /// Only these RTTs, ms, of 20, 100 and 600
     #[arg(long, value_name = "MS", value_delimiter = ',')]
     rtt: Vec<u32>,
@@ -46,9 +50,18 @@ impl StartUp {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let schemes = self.schemes()?;
         let stacks = choice::stacks(&self.stack)?;
+        let links = Link::ALL.map(|link| link.name().to_owned());
+        let links = some_of("--link", &self.link, &links)?;
+        let links: Vec<Link> =
+            Link::ALL.into_iter().filter(|link| links.iter().any(|name| name == link.name())).collect();
         let rtts = some_of("--rtt", &self.rtt, &RTTS_MS)?;
         let buffers = some_of("--buffer", &self.buffer, &BUFFERS)?;
-        let results = self.carry_out(&Place::all(&rtts, &buffers), &schemes, &stacks)?;
+        let places = Place::all(&links, &rtts, &buffers);
+        if places.is_empty() {
+            let message = "no path has all of these; links other than steady have --rtt 100 and --buffer 1".to_owned();
+            return Err(CliError::Usage(message));
+        }
+        let results = self.carry_out(&places, &schemes, &stacks)?;
         let csv = self.out.join("start-up.csv");
         replace(&csv, table(&results).csv()?)?;
         let html = self.out.join("start-up.html");
@@ -128,12 +141,12 @@ fn combined<'a>(
 }
 
 /// Those of `known` that are `wanted`; all of them where none is.
-fn some_of<T: PartialEq + Copy + ToString>(option: &str, wanted: &[T], known: &[T]) -> Result<Vec<T>, CliError> {
+fn some_of<T: PartialEq + Clone + ToString>(option: &str, wanted: &[T], known: &[T]) -> Result<Vec<T>, CliError> {
     if let Some(other) = wanted.iter().find(|value| !known.contains(value)) {
         let known: Vec<String> = known.iter().map(T::to_string).collect();
         return Err(CliError::Usage(format!("{option} {}: expected {}", other.to_string(), known.join(", "))));
     }
-    Ok(known.iter().copied().filter(|value| wanted.is_empty() || wanted.contains(value)).collect())
+    Ok(known.iter().filter(|value| wanted.is_empty() || wanted.contains(value)).cloned().collect())
 }
 
 /// A table for each place; in a column beside a rival the same behind a stroke.
@@ -146,7 +159,7 @@ fn tables(results: &Results) -> String {
     let places = results.rows.chunk_by(|a, b| a.place == b.place);
     for rows in places {
         let place = rows[0].place;
-        text.push_str(&format!("\nRTT {} ms, buffer {} BDP\n", place.rtt_ms, place.buffer_bdp));
+        text.push_str(&format!("\n{place}\n"));
         let sizes = SIZES.map(size);
         let mut heads = vec![("scheme", Left), ("stack", Left), ("filled", Right), ("lost", Right), ("queue", Right)];
         heads.extend(sizes.iter().map(|size| (size.as_str(), Right)));

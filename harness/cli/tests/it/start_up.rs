@@ -36,6 +36,8 @@ fn what_cannot_be_compared_is_said() {
     for (args, expected) in [
         (vec!["cobic"], "unknown controller \"cobic\" (did you mean"),
         (vec!["native:cubic+resume"], "native:cubic+resume: a stack's own controller does not resume"),
+        (vec!["--link", "wifi"], "--link wifi: expected steady, policer, batches, cellular"),
+        (vec!["--link", "policer", "--rtt", "20"], "no path has all of these; links other than steady have --rtt 100"),
         (vec!["--rtt", "21"], "--rtt 21: expected 20, 100, 600"),
         (vec!["--buffer", "2"], "--buffer 2: expected 0.1, 1, 10, 100"),
         (vec!["--stack", "quin"], "unknown stack \"quin\""),

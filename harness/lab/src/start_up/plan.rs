@@ -30,11 +30,12 @@ pub struct Scheme {
 
 impl Scheme {
     /// Those of CUBIC that are compared unless others are named.
-    pub const DEFAULT: [&'static str; 5] = [
+    pub const DEFAULT: [&'static str; 6] = [
         "cubic:slow_start=standard",
         "cubic:slow_start=standard,lss=50",
         "cubic",
         "cubic:slow_start=search",
+        "cubic:slow_start=rapid",
         "cubic+resume",
     ];
 
@@ -52,9 +53,46 @@ impl fmt::Display for Scheme {
     }
 }
 
+/// What a bottleneck is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Link {
+    /// A buffer in front of a link whose rate stays.
+    Steady,
+    /// A token bucket as large as the buffer would be; what exceeds it is dropped, nothing waits.
+    Policer,
+    /// A steady link that sends what has come together every 5 to 7 ms, as Wi-Fi does.
+    Batches,
+    /// A link whose rate wanders and that stands still for half a second of ten, as a cellular one's: the simulator's
+    /// `builtin:lte-like`, with as much on average.
+    Cellular,
+}
+
+impl Link {
+    /// All of them.
+    pub const ALL: [Link; 4] = [Link::Steady, Link::Policer, Link::Batches, Link::Cellular];
+
+    /// As a user types it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Link::Steady => "steady",
+            Link::Policer => "policer",
+            Link::Batches => "batches",
+            Link::Cellular => "cellular",
+        }
+    }
+}
+
+/// Mean of `builtin:lte-like`, Mbit/s: 5418 packets of 1500 bytes in 10 s.
+const LTE_LIKE_MBPS: f64 = 5418.0 * 1500.0 * 8.0 / 10e6;
+/// What a policer stands in front of, Mbit/s.
+const POLICED_MBPS: f64 = 1000.0;
+
 /// A bottleneck of [`RATE_MBPS`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Place {
+    /// What it is.
+    pub link: Link,
     /// RTT of the empty path, ms.
     pub rtt_ms: u32,
     /// Buffer, BDP.
@@ -62,11 +100,38 @@ pub struct Place {
 }
 
 impl Place {
-    /// Every place with one of these RTTs and buffers.
+    /// Every place with one of these links, RTTs and buffers. Links other than [`Link::Steady`] have 100 ms and 1 BDP.
     #[must_use]
-    pub fn all(rtts_ms: &[u32], buffers: &[f64]) -> Vec<Place> {
-        let of = |rtt_ms: u32| buffers.iter().map(move |&buffer_bdp| Place { rtt_ms, buffer_bdp });
-        rtts_ms.iter().flat_map(|&rtt_ms| of(rtt_ms)).collect()
+    pub fn all(links: &[Link], rtts_ms: &[u32], buffers: &[f64]) -> Vec<Place> {
+        let of = |link: Link| {
+            let with = move |rtt_ms: u32| buffers.iter().map(move |&buffer_bdp| Place { link, rtt_ms, buffer_bdp });
+            rtts_ms.iter().copied().flat_map(with).filter(|place| place.link == Link::Steady || place.is_usual())
+        };
+        links.iter().flat_map(|&link| of(link)).collect()
+    }
+
+    fn is_usual(&self) -> bool {
+        self.rtt_ms == 100 && self.buffer_bdp == 1.0
+    }
+
+    /// The keys of its link.
+    fn keys(&self) -> String {
+        let (rate, buffer) = (format!("rate_mbps = {RATE_MBPS}\n"), format!("buffer_bdp = {}\n", self.buffer_bdp));
+        match self.link {
+            Link::Steady => rate + &buffer,
+            Link::Policer => {
+                let burst = RATE_MBPS * 1e6 / 8.0 * self.rtt() * self.buffer_bdp;
+                format!(
+                    "rate_mbps = {POLICED_MBPS}\n\
+                     queue = {{ kind = \"policer\", rate_mbps = {RATE_MBPS}, burst_bytes = {burst} }}\n"
+                )
+            }
+            Link::Batches => rate + &buffer + "batches = { every_ms = 5, jitter_ms = 2 }\n",
+            Link::Cellular => {
+                let scale = RATE_MBPS / LTE_LIKE_MBPS;
+                format!("capacity = {{ file = \"builtin:lte-like\", scale = {scale} }}\n{buffer}")
+            }
+        }
     }
 
     /// The RTT, s.
@@ -79,6 +144,14 @@ impl Place {
     #[must_use]
     pub fn bdp_bytes(&self) -> f64 {
         RATE_MBPS * 1e6 / 8.0 * self.rtt() * PACKET.0 / PACKET.1
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let buffer = if self.link == Link::Policer { "bucket" } else { "buffer" };
+        let link = if self.link == Link::Steady { String::new() } else { format!("{}, ", self.link.name()) };
+        write!(f, "{link}RTT {} ms, {buffer} {} BDP", self.rtt_ms, self.buffer_bdp)
     }
 }
 
@@ -128,12 +201,12 @@ impl Question {
     pub fn scenario(&self, place: &Place, scheme: &Scheme) -> String {
         let start = self.start(place);
         let mut text = format!(
-            "duration_s = {}\nsample_ms = {}\n[dumbbell]\nrate_mbps = {RATE_MBPS}\nrtt_ms = {}\nbuffer_bdp = {}\n\
+            "duration_s = {}\nsample_ms = {}\n[dumbbell]\n{}rtt_ms = {}\n\
              [[flow]]\nname = \"asked\"\ncontroller = \"under-test\"\nstart_s = {start}\n",
             start + self.lasts(place),
             f64::from(place.rtt_ms) / 10.0,
+            place.keys(),
             place.rtt_ms,
-            place.buffer_bdp,
         );
         if let Some(bytes) = self.transfer {
             text.push_str(&format!("transfer_bytes = {bytes}\n"));
@@ -154,7 +227,7 @@ impl Question {
         let scenario = self.scenario(place, scheme);
         let seconds = self.start(place) + self.transfer.map_or(self.lasts(place), |bytes| bytes as f64 / 5e6);
         Cell {
-            name: format!("{scheme} on {stack}, {} ms, {} BDP", place.rtt_ms, place.buffer_bdp),
+            name: format!("{scheme} on {stack}, {place}"),
             scenario,
             file: String::new(),
             controller: scheme.controller.clone(),

@@ -2,7 +2,7 @@ use super::*;
 use windlass_simulator::outcome::{FlowOutcome, FlowSeries, Outcome};
 use windlass_simulator::scenario::Scenario;
 
-const PLACE: Place = Place { rtt_ms: 100, buffer_bdp: 1.0 };
+const PLACE: Place = Place { link: Link::Steady, rtt_ms: 100, buffer_bdp: 1.0 };
 const ALONE: Question = Question { transfer: None, rival: false };
 
 fn run(text: &str, question: Question) -> Measured {
@@ -23,7 +23,7 @@ fn a_scheme_is_a_controller_that_may_resume() {
 
 #[test]
 fn every_question_at_every_place_is_a_scenario() {
-    for place in Place::all(&RTTS_MS, &BUFFERS) {
+    for place in Place::all(&Link::ALL, &RTTS_MS, &BUFFERS) {
         for question in Question::all() {
             for text in Scheme::DEFAULT {
                 let scheme = Scheme::read(text);
@@ -35,6 +35,35 @@ fn every_question_at_every_place_is_a_scenario() {
             }
         }
     }
+}
+
+/// What tells the links apart: a policer lets nothing wait, batches and a cellular link delay what finds them empty.
+#[test]
+fn every_link_is_what_it_is_called() {
+    let transfer = Question { transfer: Some(10_000), rival: false };
+    let of = |link| {
+        let place = Place { link, ..PLACE };
+        let asked = |question: Question| {
+            let scheme = Scheme::read("cubic");
+            measure(&question.cell(&place, &scheme, "sim"), &place, &question, &|_| false).unwrap().read
+        };
+        let (filling, short) = (asked(ALONE), asked(transfer));
+        assert_eq!(filling.reason(), None, "{place}");
+        (filling.lost().unwrap(), filling.queue_peak().unwrap(), short.completed_s().unwrap())
+    };
+    let [steady, policer, batches, cellular] = Link::ALL.map(of);
+    assert!(policer.0 > 0 && policer.1 < 0.1 * steady.1, "{policer:?} {steady:?}");
+    assert!(batches.2 > steady.2 + 1e-3, "{batches:?} {steady:?}");
+    assert!(cellular.0 != steady.0, "{cellular:?} {steady:?}");
+}
+
+#[test]
+fn other_links_have_one_place_each() {
+    let others = Place::all(&Link::ALL[1..], &RTTS_MS, &BUFFERS);
+    let shown: Vec<String> = others.iter().map(Place::to_string).collect();
+    let rest = "RTT 100 ms, buffer 1 BDP";
+    assert_eq!(shown, ["policer, RTT 100 ms, bucket 1 BDP", &format!("batches, {rest}"), &format!("cellular, {rest}")]);
+    assert_eq!(Place::all(&Link::ALL, &[20], &BUFFERS).len(), BUFFERS.len());
 }
 
 /// A flow of one point every 10 ms that starts at 1 s.
@@ -91,7 +120,10 @@ fn the_table_has_a_line_for_each_run() {
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(
         lines[0],
-        "scheme,stack,rtt_ms,buffer_bdp,transfer_bytes,rivals,filled_s,lost,queue_peak,completed_s,reason"
+        "scheme,stack,link,rtt_ms,buffer_bdp,transfer_bytes,rivals,filled_s,lost,queue_peak,completed_s,reason"
     );
-    assert_eq!(&lines[1..], ["cubic+resume,sim,100,1,,0,,3,5,0.25,", "cubic+resume,sim,100,1,10000,1,,,,,"]);
+    assert_eq!(
+        &lines[1..],
+        ["cubic+resume,sim,steady,100,1,,0,,3,5,0.25,", "cubic+resume,sim,steady,100,1,10000,1,,,,,"]
+    );
 }

@@ -1,4 +1,4 @@
-//! The page of start-up: a table for each RTT and buffer.
+//! The page of start-up: a table for each path.
 
 use serde::Serialize;
 
@@ -39,8 +39,7 @@ pub fn page(results: &Results) -> String {
     struct Line<'a> {
         scheme: String,
         stack: &'a str,
-        rtt_ms: u32,
-        buffer_bdp: f64,
+        place: String,
         /// Of a flow that fills the path, then of each size of transfers: alone, and beside a rival.
         answers: Vec<[Option<Answer<'a>>; 2]>,
     }
@@ -58,8 +57,7 @@ pub fn page(results: &Results) -> String {
         Line {
             scheme: row.scheme.to_string(),
             stack: &row.stack,
-            rtt_ms: row.place.rtt_ms,
-            buffer_bdp: row.place.buffer_bdp,
+            place: row.place.to_string(),
             answers: asked.map(both).collect(),
         }
     });
@@ -89,7 +87,7 @@ pub fn page(results: &Results) -> String {
 
 #[cfg(test)]
 mod tests {
-    use windlass_lab::start_up::{Place, Question, Row, Scheme};
+    use windlass_lab::start_up::{Link, Place, Question, Row, Scheme};
 
     use super::*;
     use crate::report::frame::{unpacked, written};
@@ -102,13 +100,13 @@ mod tests {
             (Question { transfer: None, rival: false }, Some(run)),
             (Question { transfer: Some(10_000), rival: true }, Some(not)),
         ];
-        let place = Place { rtt_ms: 100, buffer_bdp: 0.1 };
+        let place = Place { link: Link::Steady, rtt_ms: 100, buffer_bdp: 0.1 };
         let row = Row { scheme: Scheme::read("cubic+resume"), stack: "sim".to_owned(), place, answers };
         let html = page(&Results { rows: vec![row] });
         let packed = html.split_once("id=\"start-up\">").unwrap().1.split_once("</script>").unwrap().0;
         let data: serde_json::Value = serde_json::from_str(&unpacked(packed)).unwrap();
         let row = &data["rows"][0];
-        assert_eq!((&row["scheme"], &row["buffer_bdp"]), (&"cubic+resume".into(), &0.1.into()));
+        assert_eq!((&row["scheme"], &row["place"]), (&"cubic+resume".into(), &"RTT 100 ms, buffer 0.1 BDP".into()));
         assert_eq!((&row["answers"][0][0]["lost"], &row["answers"][0][1]), (&7.into(), &serde_json::Value::Null));
         assert_eq!(row["answers"][1][1]["reason"], "</script>");
         assert!(!html.contains("{{"), "every slot is filled");

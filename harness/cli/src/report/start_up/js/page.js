@@ -1,11 +1,11 @@
-// The page: a table for each RTT and buffer, with a bar behind each number.
+// The page: a table for each path, with a bar behind each number.
 
 const METRICS = {};
 const all = JSON.parse(await unpackedText("start-up"));
-const places = [...new Set(all.rows.map((row) => `${row.rtt_ms} ${row.buffer_bdp}`))];
+const places = [...new Set(all.rows.map((row) => row.place))];
 const nameOf = (row) => (row.stack === "sim" ? row.scheme : `${row.scheme} on ${row.stack}`);
-const titleOf = (rows) => `RTT ${rows[0].rtt_ms} ms, buffer ${rows[0].buffer_bdp} BDP`;
-const idOf = (rows) => `of-${rows[0].rtt_ms}-${rows[0].buffer_bdp}`.replace(".", "_");
+const titleOf = (rows) => rows[0].place;
+const idOf = (rows) => `of-${places.indexOf(rows[0].place)}`;
 const size = (bytes) => (bytes < 1e6 ? `${bytes / 1e3} kB` : `${bytes / 1e6} MB`);
 const show = (value, digits) => (value === null || value === undefined ? "–" : value.toFixed(digits));
 
@@ -44,7 +44,7 @@ function sectionOf(rows) {
 function start() {
   const facts = [`a link of ${all.rate_mbps} Mbit/s`, plural(all.rows.length, "row"), `windlass ${all.windlass}`, `code ${all.code}`];
   document.getElementById("facts").textContent = facts.join(" · ");
-  const of = places.map((place) => all.rows.filter((row) => `${row.rtt_ms} ${row.buffer_bdp}` === place));
+  const of = places.map((place) => all.rows.filter((row) => row.place === place));
   document.getElementById("content").append(
     el("p", { class: "hint" }, "Filled: from the start of the flow until its goodput over a round trip is 90 % of what the link carries, of half of that beside another flow. "
       + "Lost, and queue at most: packets in its first 30 round trips. Then: until a transfer of that size is complete."),
