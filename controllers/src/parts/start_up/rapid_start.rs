@@ -37,10 +37,12 @@ pub enum RapidStart {
 /// The recovery period that ends it (§Congestion Handling).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Recovery {
-    /// `cwnd_before_loss`, bytes.
+    /// `cwnd_before_loss`, packets.
     before: f64,
-    /// The window, bytes.
+    /// The window, packets.
     cwnd: f64,
+    /// What a packet is worth, bytes; another size ends the period.
+    mtu: f64,
     factors: Factors,
 }
 
@@ -114,7 +116,7 @@ impl RapidStart {
         let before = window.cwnd;
         let factors = Factors { beta: reduction.cwnd / before };
         let cwnd = factors.silence() * before;
-        *self = RapidStart::Recovery(Recovery { before: before * window.mtu, cwnd: cwnd * window.mtu, factors });
+        *self = RapidStart::Recovery(Recovery { before, cwnd, mtu: window.mtu, factors });
         Reduction { cwnd, ssthresh: before }
     }
 
@@ -158,15 +160,15 @@ impl Recovery {
     /// The window, less `by` bytes, and its threshold once the period is `over` (§Congestion Handling).
     fn lower(&mut self, limits: &Limits, window: &Window, by: f64, over: bool) -> Reduction {
         let beta = self.factors.beta;
-        let least = (self.factors.least() * self.before / window.mtu).max(beta * limits.initial_window(window.mtu));
+        let least = (self.factors.least() * self.before).max(beta * limits.initial_window(window.mtu));
         let cwnd = (window.cwnd - by / window.mtu).max(least.max(limits.min_window)).min(window.cwnd);
-        self.cwnd = cwnd * window.mtu;
+        self.cwnd = cwnd;
         Reduction { cwnd, ssthresh: if over { cwnd.max(2.0) } else { window.ssthresh } }
     }
 
     /// The window as it is, with the one of the period as its threshold once that is `over`.
     fn keep(&self, window: &Window, over: bool) -> Reduction {
-        let of_period = (self.cwnd / window.mtu).max(2.0).min(window.ssthresh);
+        let of_period = (self.cwnd * (self.mtu / window.mtu)).max(2.0).min(window.ssthresh);
         Reduction { cwnd: window.cwnd, ssthresh: if over { of_period } else { window.ssthresh } }
     }
 }
