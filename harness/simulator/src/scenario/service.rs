@@ -122,8 +122,8 @@ fn trace(section: &Section<'_>) -> Option<Trace> {
     Some(trace)
 }
 
-/// Names of the files that links take their capacity from, as `text` has them, the program's own traces left out; none of
-/// a text that is not TOML.
+/// Names of the files that links take their capacity from, as `text` has them, in alphabetical order, the program's own
+/// traces left out; none of a text that is not TOML.
 #[must_use]
 pub fn capacity_files(text: &str) -> Vec<String> {
     fn visit(table: &toml::Table, files: &mut Vec<String>) {
@@ -148,6 +148,7 @@ pub fn capacity_files(text: &str) -> Vec<String> {
         visit(&table, &mut files);
     }
     files.retain(|name| !name.starts_with(BUILTIN_TRACE));
+    files.sort();
     files
 }
 
@@ -232,7 +233,7 @@ mod tests {
     fn the_files_of_all_links_are_named_and_the_programs_own_are_not() {
         let text = "[dumbbell]\ncapacity = \"down\"\n[dumbbell.back]\ncapacity = { file = \"up\", scale = 2 }\n\
                     [[link]]\ncapacity = \"builtin:lte-like\"\n[[link]]\ncapacity = \"third\"";
-        assert_eq!(super::capacity_files(text), ["down", "up", "third"]);
+        assert_eq!(super::capacity_files(text), ["down", "third", "up"]);
         assert_eq!(super::capacity_files("capacity = "), [""; 0]);
     }
 
