@@ -13,6 +13,7 @@ mod output;
 mod parquet;
 mod replay;
 mod report;
+mod share;
 mod sql;
 mod watch;
 
@@ -47,6 +48,7 @@ enum Command {
     Sql(sql::Sql),
     Replay(replay::Replay),
     Report(report::Report),
+    Share(share::Share),
     Watch(watch::Watch),
 }
 
@@ -63,6 +65,7 @@ impl Qlog {
             Command::Sql(command) => command.run(),
             Command::Replay(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::Share(command) => command.run(),
             Command::Watch(command) => command.run(),
         };
         done.and_then(|()| files::complete())

@@ -101,7 +101,7 @@ impl Report {
         let (Some(out), Some(page_file)) = (out, page_file) else { return Ok(()) };
         let sections: Vec<Section> = all.into_iter().map(|made| made.section).collect();
         let title = self.title.clone().unwrap_or_else(|| title(&sections));
-        page_file.finish_with(page(&title, &sections))?;
+        page_file.finish_with(page(&title, &sections, None))?;
         print(&format!("{}\n", shown(out)))
     }
 }

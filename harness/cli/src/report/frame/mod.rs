@@ -88,6 +88,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// A piece of data under the `id` of its element.
+#[derive(Clone, Copy)]
 pub(super) enum Data<'a> {
     /// JSON text, shown as such in the page.
     Json {

@@ -94,11 +94,16 @@ impl Section {
     }
 }
 
-/// The HTML page titled `title`, with a section for each connection.
+/// The HTML page titled `title`, with a section for each connection, and the name and text of a trace that it gives back.
 #[must_use]
-pub fn page(title: &str, sections: &[Section]) -> String {
+pub fn page(title: &str, sections: &[Section], trace: Option<(&str, &[u8])>) -> String {
     let scripts: Vec<&str> = LINES.into_iter().chain(HELD).chain(SECTION).chain(SCRIPTS).collect();
+    let shared = trace.map(|(name, text)| (serde_json::Value::from(name).to_string(), packed(text)));
     data(&sections.iter().collect::<Vec<_>>(), &[], |data| {
+        let shared = shared.iter().flat_map(|(name, text)| {
+            [Data::Json { id: "shared-name", text: name }, Data::Packed { id: "shared", text }]
+        });
+        let data: Vec<Data<'_>> = data.iter().copied().chain(shared).collect();
         let page = Page {
             title,
             skip: "Skip to the traces",
@@ -107,7 +112,7 @@ pub fn page(title: &str, sections: &[Section]) -> String {
                 Allow scripts, or use `windlass qlog metrics` and `windlass qlog report --svg`.",
             style: STYLE,
             scripts: &scripts,
-            data,
+            data: &data,
             asks: false,
         };
         page.html()

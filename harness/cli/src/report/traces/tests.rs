@@ -20,7 +20,7 @@ fn the_page_says_of_how_many_values_the_points_are_made() {
     let series = read_series(trace.as_bytes(), &Options::default(), 20).unwrap().1.remove(0);
     let points = series.lines[0].1.len();
     assert!((10..=20).contains(&points), "{points}");
-    let html = page("t", &[Section::new("a.sqlog", series, 0)]);
+    let html = page("t", &[Section::new("a.sqlog", series, 0)], None);
     assert!(html.contains(&format!(r#""lines":[{{"name":"congestion_window","points":{points},"values":100}}]"#)));
 }
 
@@ -28,7 +28,7 @@ fn the_page_says_of_how_many_values_the_points_are_made() {
 fn the_page_holds_what_was_drawn_and_asks_for_nothing() {
     let mut section = Section::new("a/b.sqlog", series(), 3);
     section.call("b".to_owned());
-    let html = page("t", &[section]);
+    let html = page("t", &[section], None);
     assert!(html.contains("id=\"traces\"") && html.contains("id=\"lines-0\""));
     assert!(html.contains(r#""lines":[{"name":"congestion_window","points":2,"values":2}]"#));
     assert!(!html.contains("</script><b>"), "a title cannot break out");

@@ -24,7 +24,9 @@ function start() {
     ...(traces.some(({ vantage }) => vantage !== "unknown") ? [wordColumn("Seen at", (trace) => (trace.vantage === "unknown" ? "–" : trace.vantage))] : []),
     wordColumn("Controller", (trace) => trace.controller ?? "–"),
   ];
-  document.getElementById("content").append(summarySection(traces, columns), together, sections);
+  // The trace itself, where the page was made to be shared.
+  const shared = document.getElementById("shared") ? [el("button", { type: "button", onclick: async () => offer(embedded("shared-name"), await unpacked("shared"), "application/octet-stream") }, "Save the trace")] : [];
+  document.getElementById("content").append(summarySection(traces, columns, shared), together, sections);
   place();
   choice.listeners.push(place);
   addEventListener("hashchange", follow);
