@@ -1,4 +1,4 @@
-//! `windlass qlog report` and `compare`: what they write and print.
+//! `windlass qlog report`, `share`, `compare` and `watch`: what they write and print.
 
 use crate::command::{Place, SHORT, fails, json, stderr, stdout, windlass};
 
@@ -35,6 +35,31 @@ fn a_report_holds_every_value_of_every_flow() {
         assert_eq!((&sent["points"], &sent["values"]), (&measures["packets_sent"], &measures["packets_sent"]));
     }
     assert_eq!(html.matches("<script type=\"text/plain\" id=\"lines-").count(), 4);
+}
+
+#[test]
+fn a_shared_trace_has_the_measures_and_none_of_the_names() {
+    let place = Place::new();
+    let started = "\x1e{\"time\":0,\"name\":\"quic:connection_started\",\"data\":{\"local\":{\"ip_v4\":\"10.0.0.1\",\"port_v4\":443},\"remote\":{\"ip_v4\":\"198.51.100.23\",\"port_v4\":4433}}}\n";
+    let whole = std::fs::read_to_string(growing(&place)).unwrap() + &grown();
+    let (header, records) = whole.split_once('\n').unwrap();
+    let trace = place.file("of 198.51.100.23.sqlog", &format!("{header}\n{started}{records}"));
+    let page = place.path("page.html");
+    let shared = |options: &[&str]| {
+        let output = windlass(&[&["qlog", "share", &trace, "--out", &page], options].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(stdout(&output), format!("{page}\n"));
+        let html = std::fs::read_to_string(&page).unwrap();
+        let embedded = html.split_once("id=\"traces\">\n").unwrap().1.split_once("</script>").unwrap().0;
+        (json(embedded)["traces"][0]["measures"].clone(), html)
+    };
+    let (mut without, html) = shared(&[]);
+    assert!(!html.contains("198.51.100.23"), "a name of the trace is left");
+    let (mut with, html) = shared(&["--keep-names"]);
+    assert!(html.contains("198.51.100.23") && html.contains("id=\"shared\""));
+    assert_eq!(with["peer"], "198.51.100.23:4433");
+    assert_ne!(without["peer"].take(), with["peer"].take());
+    assert_eq!(without, with);
 }
 
 #[test]

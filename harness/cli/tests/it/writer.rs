@@ -130,7 +130,7 @@ fn an_output_that_is_an_input_is_refused() {
         );
     };
     refused(&["qlog", "convert", &logs, "--to", "ietf", "--out", &logs], &trace, &trace);
-    for command in ["convert --to qvis", "metrics --format csv", "report", "compare"] {
+    for command in ["convert --to qvis", "metrics --format csv", "report", "share", "compare"] {
         let mut args = vec!["qlog"];
         args.extend(command.split(' '));
         args.extend([trace.as_str(), "--out", &trace]);
