@@ -215,7 +215,9 @@ impl Pseudonyms {
                 suffix = suffix.split_once('.').map_or("", |(_, rest)| rest);
             }
         }
-        let (mut written, mut rest, mut changed) = (String::new(), part, false);
+        let without = self.without_addresses(part);
+        let (mut written, mut rest, mut changed) =
+            (String::new(), without.as_deref().unwrap_or(part), without.is_some());
         while let Some(start) = rest.find(|c: char| c.is_ascii_hexdigit()) {
             let end = rest[start..].find(|c: char| !c.is_ascii_hexdigit()).map_or(rest.len(), |length| start + length);
             written.push_str(&rest[..start]);
@@ -224,6 +226,27 @@ impl Pseudonyms {
             changed |= known.is_some();
             written.push_str(known.map_or(digits, String::as_str));
             rest = &rest[end..];
+        }
+        written.push_str(rest);
+        changed.then_some(written)
+    }
+
+    /// A part with the IPv4 addresses in it replaced, as names of files have them; `None` if there is none.
+    fn without_addresses(&mut self, part: &str) -> Option<String> {
+        let of_address = |c: char| c.is_ascii_digit() || c == '.';
+        let (mut written, mut rest, mut changed) = (String::new(), part, false);
+        while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+            let end = rest[start..].find(|c| !of_address(c)).map_or(rest.len(), |length| start + length);
+            let digits = rest[start..end].trim_end_matches('.');
+            written.push_str(&rest[..start]);
+            match digits.parse::<Ipv4Addr>() {
+                Ok(address) => {
+                    changed = true;
+                    written.push_str(&self.address(address.into()).to_string());
+                }
+                Err(_) => written.push_str(digits),
+            }
+            rest = &rest[start + digits.len()..];
         }
         written.push_str(rest);
         changed.then_some(written)
@@ -293,6 +316,17 @@ mod tests {
         let mut written = Vec::new();
         names.rewrite(text.as_bytes(), &mut written).unwrap();
         String::from_utf8(written).unwrap()
+    }
+
+    #[test]
+    fn an_address_in_the_name_of_a_file_is_one() {
+        let mut names = Pseudonyms::default();
+        assert_eq!(names.text("198.51.100.23.sqlog"), "198.18.0.1.sqlog");
+        assert_eq!(
+            names.text("of 198.51.100.23_1.2.qlog, server-198.51.100.24.gz"),
+            "of 198.18.0.1_1.2.qlog, server-198.18.0.2.gz"
+        );
+        assert_eq!(names.text("v1.2.3, 1.2.3.4.5 and 10..2"), "v1.2.3, 1.2.3.4.5 and 10..2");
     }
 
     #[test]
