@@ -37,7 +37,7 @@ impl Share {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let path = &self.path;
         let again = Again::at(path)?;
-        let page_file = OutputFile::open(&self.out, &[path.clone()])?;
+        let page_file = OutputFile::open(&self.out, std::slice::from_ref(path))?;
         let wrong = |error: std::io::Error| unreadable(path, &error);
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let mut name =
