@@ -47,7 +47,7 @@ fn scripts(page: &str) -> (usize, usize) {
     (page.matches("<script").count(), page.matches("</script").count())
 }
 
-/// A trace as a report's page, and as figures.
+/// A trace as a report's page that gives it back, and as figures.
 pub fn report(data: &[u8]) {
     static WITHOUT: OnceLock<(usize, usize)> = OnceLock::new();
     let all = series_of(data);
@@ -55,9 +55,9 @@ pub fn report(data: &[u8]) {
         let _ = figure::svg(&drawn.measured.trace.title, drawn);
     }
     let sections: Vec<_> = all.into_iter().map(|drawn| traces::Section::new("fuzz", drawn, 0)).collect();
-    let without = WITHOUT.get_or_init(|| scripts(&traces::page("fuzz", &[])));
+    let without = WITHOUT.get_or_init(|| scripts(&traces::page("fuzz", &[], Some(("fuzz", b"")))));
     let title: String = String::from_utf8_lossy(data).chars().take(100).collect();
-    let page = traces::page(&title, &sections);
+    let page = traces::page(&title, &sections, Some((&title, data)));
     assert_eq!(scripts(&page), with(*without, sections.len()), "a trace brings a script into the page");
 }
 
