@@ -50,6 +50,14 @@ impl NamedController {
         Ok(Lent(Self::foreign(controller)))
     }
 
+    /// The name that is lent now and that `text` contains, if any does: what the text stands for is then known to this
+    /// process alone.
+    #[must_use]
+    pub fn lent_in(text: &str) -> Option<&'static str> {
+        let lent = LENT.read().unwrap_or_else(PoisonError::into_inner);
+        lent.iter().map(ConfiguredController::name).find(|name| text.contains(name))
+    }
+
     pub(super) fn lent(name: &str) -> Option<NamedController> {
         let lent = LENT.read().unwrap_or_else(PoisonError::into_inner);
         lent.iter().copied().find(|controller| ConfiguredController::name(controller) == name)
@@ -177,7 +185,11 @@ mod tests {
         assert_eq!(NamedController::lend(&SHOUTING).unwrap_err(), AddError::Name("Halving"));
         assert!(NamedController::read("halving:b=1").unwrap_err().to_string().contains("has no parameter \"b\""));
         assert!(!NamedController::all().any(|entry| entry.name == "halving"));
+        let scenario = "controller = \"halving\"";
+        assert_eq!(NamedController::lent_in(scenario), Some("halving"));
+        assert_eq!(NamedController::lent_in("controller = \"reno\""), None);
         drop(lent);
+        assert_eq!(NamedController::lent_in(scenario), None);
         assert!(NamedController::read("halving").is_err());
         assert_eq!((read.to_string().as_str(), read.needs()), ("halving", Signals::LOSS));
         assert_ne!(read, NamedController::foreign(&NAMESAKE), "they are two that have one name");

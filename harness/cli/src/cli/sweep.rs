@@ -12,9 +12,12 @@ use super::run::QlogOptions;
 use super::{CliError, choice, summary};
 use crate::report::sweep::page;
 use windlass_lab::evaluation::Source;
+use windlass_lab::grid::Cores;
 use windlass_lab::output::replace;
 use windlass_lab::results::Store as Results;
-use windlass_lab::sweep::{Collected, Plan, PlanError, Share, Status, Store, collect, run, status};
+use windlass_lab::sweep::{
+    Collected, Plan, PlanError, Share, Status, Store, collect, forget_failed, measure, run, status,
+};
 use windlass_stacks::stack::LogDetail;
 
 /// Run every combination of scenarios, values of their keys, controllers, stacks and seeds that a plan names
@@ -38,7 +41,10 @@ pub(super) struct Sweep {
     /// Cells at the same time [default: one per core]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
-    /// Say how many cells there are and what they will take, and run nothing
+    /// Run cells again that failed
+    #[arg(long)]
+    retry_failed: bool,
+    /// Say how many cells there are and what they will take, and run and write nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -121,14 +127,20 @@ impl Sweep {
         let plan = Plan::load(path)?;
         let out = directory(path, self.out.as_deref());
         let share = self.shard.unwrap_or(Share::WHOLE);
-        let store = Store::open(&out)?;
-        let before = status(&plan, &store, share);
-        print(&format!("{}\n{}\n", extent(&plan, share), progress(&before)))?;
-        print(&left(&before, self.jobs))?;
+        let told = |store: &Store| {
+            let status = status(&plan, store, share);
+            print(&format!("{}\n{}\n{}", extent(&plan, share), progress(&status), left(&status, self.jobs)))
+        };
         if self.dry_run {
-            return Ok(());
+            return told(&Store::at(&out));
         }
-        let tally = watched(|watch| run(&plan, &store, share, self.jobs, watch))?;
+        let store = Store::open(&out)?;
+        if self.retry_failed {
+            print(&format!("{} cells that failed are run again\n", forget_failed(&plan, &store, share)?))?;
+        }
+        told(&store)?;
+        let engine = Cores { jobs: self.jobs, run: measure };
+        let tally = watched(|watch| run(&plan, &store, share, &engine, watch))?;
         print(&format!(
             "{} cells run now: {:.1} million packets in {:.1} s of CPU\n",
             tally.made,
@@ -202,7 +214,7 @@ impl Place {
     fn open(&self) -> Result<(Plan, Store, PathBuf), CliError> {
         let plan = Plan::load(&self.plan)?;
         let out = directory(&self.plan, self.out.as_deref());
-        Ok((plan, Store::open(&out)?, out))
+        Ok((plan, Store::at(&out), out))
     }
 }
 

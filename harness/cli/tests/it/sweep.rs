@@ -89,6 +89,8 @@ fn shares_fill_one_store_and_status_tells_what_is_left() {
     let sweep = |args: &[&str]| windlass(&[&["sweep"], args, &["--out", &out]].concat());
     let told = sweep(&[&plan, "--dry-run"]);
     assert!(stdout(&told).contains("12 missing\nleft: about "), "{}", stdout(&told));
+    assert!(stdout(&sweep(&["status", &plan])).contains("\n0 done, 0 failed, 12 missing\n"));
+    assert!(!Path::new(&out).exists(), "what only tells makes nothing");
     assert!(sweep(&[&plan, "--shard", "1/4"]).status.success());
     let status = sweep(&["status", &plan]);
     assert!(status.status.success(), "{}", stderr(&status));
@@ -132,6 +134,11 @@ fn what_fails_is_counted_and_what_is_wrong_is_said() {
     assert!(stdout(&status).contains("6 done, 6 failed, 0 missing"), "{}", stdout(&status));
     assert_eq!(dataset(&out)[0].lines().count(), 13);
     assert!(windlass(&["sweep", "collect", &plan, "--out", &out]).status.success());
+    for (option, runs) in [(None, "0 cells run now"), (Some("--retry-failed"), "6 cells that failed are run again\n")] {
+        let again = windlass(&[&["sweep", &plan, "--out", &out][..], option.as_slice()].concat());
+        assert_eq!(again.status.code(), Some(1));
+        assert!(stdout(&again).contains(runs), "{option:?}: {}", stdout(&again));
+    }
 
     let wrong = place.file("wrong.toml", &PLAN.replace("rtt_ms\" =", "rtt\" ="));
     for (args, expected) in [

@@ -40,9 +40,16 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
     /// # Errors
     /// The directory cannot be made.
     pub fn open(out: &Path) -> Result<Store<T>, StoreError> {
-        let dir = out.join("cache");
-        fs::create_dir_all(&dir).map_err(|source| StoreError::Unwritable { path: dir.clone(), source })?;
-        Ok(Store { dir, reads: PhantomData })
+        let store = Store::at(out);
+        let made = fs::create_dir_all(&store.dir);
+        made.map_err(|source| StoreError::Unwritable { path: store.dir.clone(), source })?;
+        Ok(store)
+    }
+
+    /// The store of [`open`](Store::open) for those who only read: where there is no directory there are no records.
+    #[must_use]
+    pub fn at(out: &Path) -> Store<T> {
+        Store { dir: out.join("cache"), reads: PhantomData }
     }
 
     fn path(&self, key: &str) -> PathBuf {
@@ -62,5 +69,19 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
     /// The file cannot be written.
     pub fn insert(&self, record: &Record<T>) -> Result<(), StoreError> {
         replace(&self.path(&record.key), &serde_json::to_string(record)?)
+    }
+
+    /// Removes the record with this key, if there is one.
+    ///
+    /// # Errors
+    /// Its file cannot be removed.
+    pub fn remove(&self, key: &str) -> Result<(), StoreError> {
+        let path = self.path(key);
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::Unwritable { path, source })
+            }
+            _ => Ok(()),
+        }
     }
 }

@@ -5,13 +5,14 @@
 //! processes may use one at a time, and a kill at any moment loses the cells in hand.
 //!
 //! ```no_run
-//! use windlass_lab::sweep::{Plan, Share, Store, collect, run};
+//! use windlass_lab::grid::Cores;
+//! use windlass_lab::sweep::{Plan, Share, Store, collect, measure, run};
 //! # use windlass_lab::grid::Watch;
 //! # fn example(watch: &dyn Watch) -> Result<(), Box<dyn std::error::Error>> {
 //! let plan = Plan::load("plan.toml".as_ref())?;
 //! let out = std::path::Path::new("results");
 //! let store = Store::open(out)?;
-//! let done = run(&plan, &store, Share::WHOLE, 0, watch);
+//! let done = run(&plan, &store, Share::WHOLE, &Cores { jobs: 0, run: measure }, watch);
 //! println!("{} cells run, {} packets", done.tally.made, done.tally.packets);
 //! let collected = collect(&plan, &store, out)?;
 //! println!("{} cells in runs.csv, {} failed, {} missing", collected.done, collected.failed, collected.missing);
@@ -31,7 +32,7 @@ pub use collect::{Collected, Group, MEASURES, collect};
 pub use measure::measure;
 pub use plan::{Plan, Settings};
 pub use read::PlanError;
-pub use run::{Share, Status, Store, run, status};
+pub use run::{Share, Status, Store, forget_failed, run, status};
 
 #[cfg(test)]
 mod tests;

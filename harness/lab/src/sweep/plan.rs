@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use toml::Table;
+use windlass_adapter::NamedController;
 use windlass_simulator::scenario::{Problem, Scenario, ScenarioError};
 
 use super::axes::{self, Axis};
@@ -78,7 +79,10 @@ impl Plan {
             return Err(reader.wrong(&[], format!("the plan has {product} cells; expected at most {MOST}")));
         }
         plan.check(&reader)?;
-        Ok(plan)
+        match plan.lent() {
+            Some(name) => Err(reader.wrong(&[], format!("{name} is a controller that this program only lends its name; expected controllers whose code a cell can be named by"))),
+            None => Ok(plan),
+        }
     }
 
     /// Number of scenarios.
@@ -223,6 +227,13 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// A controller of the plan whose rules are not in the code that names a cell, if there is one.
+    fn lent(&self) -> Option<&'static str> {
+        let scenarios = self.scenarios.iter().map(|base| base.table.to_string());
+        let values = self.axes.iter().flat_map(|axis| axis.values.iter().map(axes::label));
+        scenarios.chain(values).chain(self.controllers.iter().cloned()).find_map(|text| NamedController::lent_in(&text))
     }
 
     fn first_controller(&self) -> Option<&str> {

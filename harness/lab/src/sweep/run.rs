@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::measure::measure;
 use super::plan::Plan;
-use crate::grid::{self, Cell, Cores, Done, Tally, Watch};
+use crate::grid::{self, Cell, Done, Engine, Tally, Watch};
+use crate::output::StoreError;
 use crate::results::{Run, Status as RunStatus};
 
 /// The records of sweeps.
@@ -68,10 +68,19 @@ impl Share {
     }
 }
 
-/// Runs the cells of the share that `store` lacks on `jobs` cores, 0 for all. A cell that fails has a record that says so, and
-/// the others go on.
-pub fn run(plan: &Plan, store: &Store, share: Share, jobs: usize, watch: &dyn Watch) -> Done {
-    let engine = Cores { jobs, run: measure };
+/// Removes the records of the share's cells that failed, so that they are missing; returns how many there were.
+///
+/// # Errors
+/// A record cannot be removed.
+pub fn forget_failed(plan: &Plan, store: &Store, share: Share) -> Result<usize, StoreError> {
+    let keys = share.cells(plan).map(|(_, cell)| cell.key());
+    let failed = |key: &String| store.get(key).is_some_and(|record| record.read.status != RunStatus::Done);
+    keys.filter(failed).try_fold(0, |count, key| store.remove(&key).map(|()| count + 1))
+}
+
+/// Has `engine` carry out the cells of the share that `store` lacks. A cell that fails has a record that says so, and the
+/// others go on.
+pub fn run(plan: &Plan, store: &Store, share: Share, engine: &dyn Engine<Run>, watch: &dyn Watch) -> Done {
     let watch = Whole { watch, all: share.count(plan), looked_at: AtomicUsize::new(0), missing: AtomicU64::new(0) };
     let mut done = Done { tally: Tally::default(), failure: None };
     let mut cells = share.cells(plan).map(|(_, cell)| cell);
@@ -81,7 +90,7 @@ pub fn run(plan: &Plan, store: &Store, share: Share, jobs: usize, watch: &dyn Wa
             return done;
         }
         watch.looked_at.fetch_add(some.len(), Ordering::Relaxed);
-        let Done { tally, failure } = grid::run(&some, store, &engine, &watch);
+        let Done { tally, failure } = grid::run(&some, store, engine, &watch);
         done = Done {
             tally: Tally {
                 cells: done.tally.cells + tally.cells,

@@ -2,7 +2,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::grid::{Cell, Failure, Watch};
+use crate::grid::{Cell, Cores, Engine, Failure, Watch};
+use crate::results::Run;
 
 /// Stops after so many cells.
 struct After(AtomicUsize);
@@ -28,6 +29,10 @@ impl Watch for After {
 
 const BASE: &str = "[scenario]\nduration_s = 0.3\n[scenario.dumbbell]\nrate_mbps = 2\nrtt_ms = 20\nbuffer_packets = 10\n\
                     [[scenario.flow]]\ncontroller = \"under-test\"\n";
+
+fn cores(jobs: usize) -> impl Engine<Run> {
+    Cores { jobs, run: measure }
+}
 
 fn plan(rest: &str) -> Plan {
     Plan::parse("plans/plan.toml", &format!("{rest}\n{BASE}")).unwrap()
@@ -132,7 +137,7 @@ fn a_key_that_is_known_in_some_cells_is_known() {
     let plan = plan(text);
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    assert!(run(&plan, &store, Share::WHOLE, 2, &After::all()).failure.is_none());
+    assert!(run(&plan, &store, Share::WHOLE, &cores(2), &After::all()).failure.is_none());
     let status = status(&plan, &store, Share::WHOLE);
     assert_eq!((status.cells, status.done, status.failed), (4, 2, 2), "{status:?}");
 }
@@ -148,7 +153,7 @@ fn collected(plan: &Plan, dir: &Path) -> (Collected, [String; 3]) {
 fn a_sweep_that_is_stopped_anywhere_collects_what_one_that_is_not_does() {
     let plan = plan(THREE_BY_TWO);
     let whole = tempfile::tempdir().unwrap();
-    let done = run(&plan, &Store::open(whole.path()).unwrap(), Share::WHOLE, 0, &After::all());
+    let done = run(&plan, &Store::open(whole.path()).unwrap(), Share::WHOLE, &cores(0), &After::all());
     assert_eq!((done.tally.made, done.tally.cells, done.failure.is_none()), (36, 36, true));
     assert!(done.tally.packets > 0 && done.tally.cpu_s > 0.0);
 
@@ -156,7 +161,7 @@ fn a_sweep_that_is_stopped_anywhere_collects_what_one_that_is_not_does() {
     let store = Store::open(parts.path()).unwrap();
     let mut made = 0;
     for cells in [1, 5, 2, 7] {
-        let done = run(&plan, &store, Share::WHOLE, 1, &After(AtomicUsize::new(cells)));
+        let done = run(&plan, &store, Share::WHOLE, &cores(1), &After(AtomicUsize::new(cells)));
         assert!(matches!(done.failure, Some(Failure::Stopped)));
         made += done.tally.made;
     }
@@ -167,7 +172,7 @@ fn a_sweep_that_is_stopped_anywhere_collects_what_one_that_is_not_does() {
     assert_eq!(collected(&plan, parts.path()).0.missing, 21);
     // Then by three processes, one of which does what another did.
     for number in [1, 2, 2, 3] {
-        made += run(&plan, &store, Share::new(number, 3).unwrap(), 2, &After::all()).tally.made;
+        made += run(&plan, &store, Share::new(number, 3).unwrap(), &cores(2), &After::all()).tally.made;
     }
     assert_eq!(made, 36);
     let ((one, files), (other, others)) = (collected(&plan, whole.path()), collected(&plan, parts.path()));
@@ -188,14 +193,14 @@ fn a_sweep_that_is_stopped_anywhere_collects_what_one_that_is_not_does() {
     assert!(half.unwrap() > 0.0);
 }
 
-/// What fails is a result that says why, is not run again, and stops no other.
+/// What fails is a result that says why, is not run again unless it is forgotten, and stops no other.
 #[test]
 fn a_cell_that_fails_is_a_result() {
     let plan = plan("controllers = [\"reno\", \"native:cubic\"]\naxes = { \"dumbbell.rtt_ms\" = [20, -1] }");
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let first = run(&plan, &store, Share::WHOLE, 1, &After::all()).tally;
-    let again = run(&plan, &store, Share::WHOLE, 1, &After::all()).tally;
+    let first = run(&plan, &store, Share::WHOLE, &cores(1), &After::all()).tally;
+    let again = run(&plan, &store, Share::WHOLE, &cores(1), &After::all()).tally;
     assert_eq!((first.made, again.made, again.kept), (4, 0, 4));
     let status = status(&plan, &store, Share::WHOLE);
     assert_eq!((status.done, status.failed, status.missing.len()), (1, 3, 0));
@@ -206,6 +211,11 @@ fn a_cell_that_fails_is_a_result() {
     assert_eq!((collected.done, collected.failed, collected.missing), (1, 3, 0));
     assert!(files[0].lines().nth(3).unwrap().starts_with("3,-1,1,plan,reno,sim,failed,"));
     assert_eq!(collected.groups[3].means, vec![None; MEASURES.len()]);
+
+    assert_eq!(forget_failed(&plan, &store, Share::new(4, 4).unwrap()).unwrap(), 1);
+    assert_eq!(run(&plan, &store, Share::WHOLE, &cores(1), &After::all()).tally.made, 1);
+    assert_eq!(forget_failed(&plan, &store, Share::WHOLE).unwrap(), 3);
+    assert_eq!(run(&plan, &store, Share::WHOLE, &cores(1), &After::all()).tally.made, 3);
 }
 
 #[test]
