@@ -299,13 +299,16 @@ impl State {
         if queue <= NEARLY_EMPTY * range {
             self.drained_at = Some(now);
         }
-        let patience = (params.competitive_rtts * srtt as f64) as u64;
-        if self.company.since.is_some_and(|since| now.since(since).0 > patience) {
+        let competitive_after = (params.competitive_rtts * srtt as f64) as u64;
+        if self.company.since.is_some_and(|since| now.since(since).0 > competitive_after) {
             self.company.end_stretch(now);
         }
         let alone = params.alone && self.company.alone;
-        let competing =
-            params.competitive && !alone && !self.slow_start && now.since(drained_at).0 > patience && queue > 0.0;
+        let competing = params.competitive
+            && !alone
+            && !self.slow_start
+            && now.since(drained_at).0 > competitive_after
+            && queue > 0.0;
         if !competing {
             self.inverse_delta = 1.0 / params.delta;
         }

@@ -171,7 +171,7 @@ impl sans_io::Connection for Flow {
     /// the Application space take turns, each doubling it for both, a fault may end right after a Handshake probe;
     /// one of the Application space, the Handshake probe that gets through and the data's own follow, each after twice the
     /// time before: 2 + 4 + 8 of a last probe timeout, of which twice is at most what had passed.
-    const HANDSHAKE_PATIENCE: u64 = 7;
+    const HANDSHAKE_TIMEOUTS: u64 = 7;
 
     fn connect(&mut self, now: Instant, mut config: ClientConfig) -> Result<(), String> {
         clock::set(Some(now));

@@ -19,8 +19,8 @@ use windlass_simulator::outcome;
 use windlass_simulator::scenario::Scenario;
 use windlass_simulator::sim::Simulation;
 
-/// Between two looks for what a step waits for.
-const LOOK: Span = Span::from_millis(1);
+/// Simulated time between two checks for what a step waits for.
+const CHECK_INTERVAL: Span = Span::from_millis(1);
 
 /// What becomes of the tests that need a network.
 ///
@@ -73,7 +73,7 @@ impl Run {
             Some(("run", until)) => self.simulation.run_until(seconds(until)?),
             Some(("complete", until)) => {
                 self.wait(seconds(until)?, |run| {
-                    run.simulation.now() > Time::ZERO + LOOK && !run.simulation.counts(0).is_active
+                    run.simulation.now() > Time::ZERO + CHECK_INTERVAL && !run.simulation.counts(0).is_active
                 });
             }
             Some(("seek", rest)) => {
@@ -101,7 +101,7 @@ impl Run {
     /// Runs until it is so or `until`.
     fn wait(&mut self, until: Time, mut is_so: impl FnMut(&mut Run) -> bool) {
         while self.simulation.now() < until && !is_so(self) {
-            let next = (self.simulation.now() + LOOK).min(until);
+            let next = (self.simulation.now() + CHECK_INTERVAL).min(until);
             self.simulation.run_until(next);
             if self.simulation.now() < next {
                 return;

@@ -52,10 +52,10 @@ impl Measured {
         self.smoothed
     }
 
-    /// How long an answer may take beyond the sending of what it answers: smoothed RTT
+    /// Time an answer may take beyond the sending of what it answers: smoothed RTT
     /// plus four variations, without the peer's delay (`RFC 9002 §6.2.1`).
     #[must_use]
-    pub fn patience(&self) -> Span {
+    pub fn answer_timeout(&self) -> Span {
         self.smoothed + Span(self.variation.0.saturating_mul(4))
     }
 }

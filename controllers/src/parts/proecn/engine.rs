@@ -258,7 +258,7 @@ impl State {
         let held_back = Span::from_secs_f64(params.max_ack_delay / 1e3);
         let duration = self.plan(params, bytes).chirp().duration();
         self.awaited = Awaited::Answer(Outstanding {
-            timeout: now + duration + path.patience() + held_back,
+            timeout: now + duration + path.answer_timeout() + held_back,
             is_retry,
             is_stale: false,
             bytes,

@@ -266,6 +266,15 @@ pub(super) fn carry_out<T: Serialize + DeserializeOwned>(
     watched(|watch| grid::run(cells, store, engine, watch))
 }
 
+/// What was run, as a line.
+pub(super) fn total(tally: &Tally) -> String {
+    let Tally { cells, made, cpu_s, packets, .. } = tally;
+    format!(
+        "{cells} runs, {made} of them made now: {:.1} million packets in {cpu_s:.1} s of CPU\n",
+        *packets as f64 / 1e6
+    )
+}
+
 /// Has `run` run cells, with progress.
 ///
 /// # Errors

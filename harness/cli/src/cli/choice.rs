@@ -1,5 +1,6 @@
 //! From names a user typed to what they mean, with an error that helps.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use windlass_adapter::NamedController;
@@ -37,6 +38,22 @@ pub(super) fn controllers(typed: &[String]) -> Result<Vec<String>, CliError> {
         }
     }
     Ok(names)
+}
+
+/// Those of `known` whose names an option wants, in their order; all of them where it wants none.
+pub(super) fn some_of<T, N: PartialEq + Display>(
+    option: &str,
+    wanted: &[N],
+    known: impl IntoIterator<Item = T>,
+    name: impl Fn(&T) -> N,
+) -> Result<Vec<T>, CliError> {
+    let mut known: Vec<(N, T)> = known.into_iter().map(|one| (name(&one), one)).collect();
+    if let Some(other) = wanted.iter().find(|name| !known.iter().any(|(one, _)| one == *name)) {
+        let known: Vec<String> = known.iter().map(|(name, _)| name.to_string()).collect();
+        return Err(CliError::Usage(format!("{option} {other}: expected {}", known.join(", "))));
+    }
+    known.retain(|(name, _)| wanted.is_empty() || wanted.contains(name));
+    Ok(known.into_iter().map(|(_, one)| one).collect())
 }
 
 /// Whether `name` is to be one of the catalogue's, not one of a stack's own.

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::batch::carry_out;
+use super::batch::{carry_out, total};
 use super::error::print;
 use super::{CliError, choice};
 use crate::report::harm;
 use windlass_adapter::NamedController;
 use windlass_lab::grid::{Cell, Cores, Failure, Store};
-use windlass_lab::harm::{DEPLOYED, PLACES, Results, alone, csv, pair};
+use windlass_lab::harm::{DEPLOYED, PLACES, Results, csv, pair, solo};
 use windlass_lab::output::replace;
 use windlass_lab::rfc9743::{Measured, measure};
 use windlass_stacks::stack::Runner;
@@ -73,15 +73,18 @@ impl Harm {
     /// Runs what is missing and gathers all of it, by stack.
     fn carry_out(&self, controllers: &[String], stacks: &[Runner]) -> Result<Vec<Results>, CliError> {
         let store: Store<Measured> = Store::open(&self.out)?;
+        // What is wanted, by stack, place and the numbers of one or two controllers.
+        let mut wanted = Vec::new();
         let mut cells: Vec<Cell> = Vec::new();
         let mut packet_times: HashMap<String, f64> = HashMap::new();
-        for stack in stacks {
-            for place in &PLACES {
+        for (on, stack) in stacks.iter().enumerate() {
+            for (place, at) in PLACES.iter().enumerate() {
                 for (number, name) in controllers.iter().enumerate() {
-                    let others = &controllers[number..];
-                    let pairs = others.iter().map(|other| pair(place, name, other, stack.name()));
-                    for cell in [alone(place, name, stack.name())].into_iter().chain(pairs) {
-                        packet_times.insert(cell.scenario.clone(), place.packet_time());
+                    let others = controllers.iter().enumerate().skip(number);
+                    let pairs = others.map(|(other, beside)| (Some(other), pair(at, name, beside, stack.name())));
+                    for (other, cell) in [(None, solo(at, name, stack.name()))].into_iter().chain(pairs) {
+                        wanted.push(((on, place, number, other), cell.key()));
+                        packet_times.insert(cell.scenario.clone(), at.packet_time());
                         cells.push(cell);
                     }
                 }
@@ -93,30 +96,22 @@ impl Harm {
         };
         let tally = carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
         if !self.markdown {
-            print(&format!(
-                "{} runs, {} of them made now: {:.1} million packets in {:.1} s of CPU\n",
-                tally.cells,
-                tally.made,
-                tally.packets as f64 / 1e6,
-                tally.cpu_s
-            ))?;
+            print(&total(&tally))?;
         }
-        let read = |cell: Cell| store.get(&cell.key()).map(|record| record.read);
-        let gathered = stacks.iter().map(|stack| {
-            let mut results =
-                Results { stack: stack.name().to_owned(), controllers: controllers.to_vec(), ..Results::default() };
-            for (place, at) in PLACES.iter().enumerate() {
-                for (number, name) in controllers.iter().enumerate() {
-                    let solo = read(alone(at, name, stack.name()));
-                    results.alone.extend(solo.map(|solo| ((place, number), solo)));
-                    for (other, beside) in controllers.iter().enumerate().skip(number) {
-                        let both = read(pair(at, name, beside, stack.name()));
-                        results.pairs.extend(both.map(|both| ((place, number, other), both)));
-                    }
-                }
+        let of = |stack: &Runner| Results {
+            stack: stack.name().to_owned(),
+            controllers: controllers.to_vec(),
+            ..Results::default()
+        };
+        let mut gathered: Vec<Results> = stacks.iter().map(of).collect();
+        for ((on, place, number, other), key) in wanted {
+            let Some(record) = store.get(&key) else { continue };
+            let Results { solo, pairs, .. } = &mut gathered[on];
+            match other {
+                None => drop(solo.insert((place, number), record.read)),
+                Some(other) => drop(pairs.insert((place, number, other), record.read)),
             }
-            results
-        });
-        Ok(gathered.collect())
+        }
+        Ok(gathered)
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use windlass_adapter::NamedController;
 
-use super::batch::carry_out;
+use super::batch::{carry_out, total};
 use super::error::print;
 use super::text::{Align, aligned};
 use super::{CliError, choice};
@@ -13,7 +13,7 @@ use crate::report::regimes;
 use windlass_lab::grid::{self, Cores, Failure, Store};
 use windlass_lab::output::replace;
 use windlass_lab::regimes::{
-    AXES, Case, Effort, Judged, Kind, Measured, Plan, REFERENCE, Results, Row, Verdict, judge, measure, table,
+    AXES, Assessment, Case, Effort, Judged, Kind, Measured, Plan, REFERENCE, Results, Row, judge, measure, table,
 };
 use windlass_stacks::stack::Runner;
 
@@ -91,7 +91,8 @@ impl Regimes {
         let rows = &results.rows;
         print(&if controllers.len() * stacks.len() > MAPS { lines(rows) } else { maps(rows, effort) })?;
         print(&format!("report: {}; every number: {}\n", html.display(), csv.display()))?;
-        let outside = rows.iter().flat_map(|row| &row.judged).filter(|(_, judged)| judged.verdict == Verdict::Outside);
+        let outside =
+            rows.iter().flat_map(|row| &row.judged).filter(|(_, judged)| judged.assessment == Assessment::Outside);
         match outside.count() {
             n if self.check.is_some_and(|most| n > most) => Err(CliError::Failed(format!(
                 "{n} runs are outside of their bounds, at most {} may be",
@@ -128,13 +129,7 @@ impl Regimes {
             None => Err(Failure::Run(format!("{} is no regime", cell.name))),
         };
         let tally = carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
-        print(&format!(
-            "{} runs, {} of them made now: {:.1} million packets in {:.1} s of CPU\n",
-            tally.cells,
-            tally.made,
-            tally.packets as f64 / 1e6,
-            tally.cpu_s
-        ))?;
+        print(&total(&tally))?;
         let read = |case: &Case, controller: &str, stack: &Runner| {
             let cell = case.cell(controller, stack.name())?;
             store.get(&cell.key()).map(|record| (record.read, record.cpu_s))
@@ -159,20 +154,20 @@ impl Regimes {
     }
 }
 
-/// How many of each verdict, the worst last.
+/// How many of each assessment, the worst last.
 fn counts(row: &Row) -> [usize; 4] {
-    Verdict::ALL.map(|verdict| row.judged.iter().filter(|(_, judged)| judged.verdict == verdict).count())
+    Assessment::ALL.map(|assessment| row.judged.iter().filter(|(_, judged)| judged.assessment == assessment).count())
 }
 
 /// A line for each controller and stack.
 fn lines(rows: &[Row]) -> String {
     use Align::{Left, Right};
     let mut heads = vec![("controller", Left), ("stack", Left)];
-    heads.extend(Verdict::ALL.iter().rev().map(|verdict| (verdict.name(), Right)));
+    heads.extend(Assessment::ALL.iter().rev().map(|assessment| (assessment.name(), Right)));
     heads.push(("outside by", Left));
     let line = |row: &Row| {
         let mut by: BTreeMap<Kind, usize> = BTreeMap::new();
-        let outside = row.judged.iter().filter(|(_, judged)| judged.verdict == Verdict::Outside);
+        let outside = row.judged.iter().filter(|(_, judged)| judged.assessment == Assessment::Outside);
         for broken in outside.flat_map(|(_, judged)| &judged.broken).filter(|broken| broken.known_limit.is_none()) {
             *by.entry(broken.kind).or_default() += 1;
         }
@@ -184,13 +179,13 @@ fn lines(rows: &[Row]) -> String {
     aligned(&heads, &rows).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// The sign of a verdict in a map.
-fn sign(verdict: Verdict) -> char {
-    match verdict {
-        Verdict::NotRun => '-',
-        Verdict::Inside => '.',
-        Verdict::KnownLimit => 'k',
-        Verdict::Outside => 'X',
+/// The sign of an assessment in a map.
+fn sign(assessment: Assessment) -> char {
+    match assessment {
+        Assessment::NotRun => '-',
+        Assessment::Inside => '.',
+        Assessment::KnownLimit => 'k',
+        Assessment::Outside => 'X',
     }
 }
 
@@ -218,7 +213,7 @@ fn maps(rows: &[Row], effort: Effort) -> String {
                         .judged
                         .iter()
                         .filter(|((case, _), _)| case.regime.0[..3] == [x as u8, y as u8, buffer as u8]);
-                    line.push(here.map(|(_, judged)| judged.verdict).max().map_or(' ', sign));
+                    line.push(here.map(|(_, judged)| judged.assessment).max().map_or(' ', sign));
                 }
                 line.push_str("  ");
             }
@@ -234,10 +229,10 @@ fn maps(rows: &[Row], effort: Effort) -> String {
 fn broken(row: &Row, effort: Effort) -> String {
     let mut text = String::new();
     for ((case, _), judged) in &row.judged {
-        if matches!(judged.verdict, Verdict::Inside | Verdict::NotRun) {
+        if matches!(judged.assessment, Assessment::Inside | Assessment::NotRun) {
             continue;
         }
-        text.push_str(&format!("{}: {}\n", judged.verdict.name(), command(row, case, effort)));
+        text.push_str(&format!("{}: {}\n", judged.assessment.name(), command(row, case, effort)));
         if !judged.reason.is_empty() {
             text.push_str(&format!("    {}\n", judged.reason));
         }

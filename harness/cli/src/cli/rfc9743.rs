@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-use super::batch::carry_out;
+use super::batch::{carry_out, total};
 use super::error::print;
 use super::text::{Align, aligned};
 use super::{CliError, choice};
@@ -55,11 +55,11 @@ impl Rfc9743 {
         let controllers = choice::controllers(&self.controllers)?;
         let stacks = choice::stacks(&self.stack)?;
         let effort = if self.quick { Effort::Quick } else { Effort::Full };
-        let named = PATHS.iter().map(|path| (path.name, path)).collect::<Vec<_>>();
-        let mut paths = some_of("--path", &self.path, &named)?;
+        let mut paths = choice::some_of("--path", &self.path, PATHS.each_ref(), |path| path.name.to_owned())?;
         paths.retain(|path| path.quick || !self.quick || !self.path.is_empty());
-        let named = CRITERIA.iter().map(|criterion| (criterion.name, criterion)).collect::<Vec<_>>();
-        let criteria = some_of("--criterion", &self.criterion, &named)?;
+        let criteria = choice::some_of("--criterion", &self.criterion, CRITERIA.each_ref(), |criterion| {
+            criterion.name.to_owned()
+        })?;
         let results = self.carry_out(&controllers, &stacks, &questions(&paths, &criteria), effort)?;
         let csv = self.out.join("rfc9743.csv");
         replace(&csv, table(&results).csv()?)?;
@@ -103,13 +103,7 @@ impl Rfc9743 {
         };
         let tally = carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
         if !self.markdown {
-            print(&format!(
-                "{} runs, {} of them made now: {:.1} million packets in {:.1} s of CPU\n",
-                tally.cells,
-                tally.made,
-                tally.packets as f64 / 1e6,
-                tally.cpu_s
-            ))?;
+            print(&total(&tally))?;
         }
         let row = |stack: &Runner, controller: &String| {
             let of_stack = wanted.iter().filter(|((name, _), _)| *name == stack.name());
@@ -122,16 +116,6 @@ impl Rfc9743 {
         let rows = stacks.iter().flat_map(|stack| controllers.iter().map(move |controller| row(stack, controller)));
         Ok(Results { rows: rows.collect() })
     }
-}
-
-/// Those of `known` that are `wanted`, in their order; all of them where none is.
-fn some_of<T>(option: &str, wanted: &[String], known: &[(&str, &'static T)]) -> Result<Vec<&'static T>, CliError> {
-    if let Some(other) = wanted.iter().find(|name| !known.iter().any(|(one, _)| one == name)) {
-        let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-        return Err(CliError::Usage(format!("{option} {other:?}: expected {}", known.join(", "))));
-    }
-    let chosen = known.iter().filter(|(name, _)| wanted.is_empty() || wanted.iter().any(|one| one == name));
-    Ok(chosen.map(|(_, one)| *one).collect())
 }
 
 /// A table for each controller: by criterion how many paths have which word, and what is not met.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::batch::carry_out;
+use super::batch::{carry_out, total};
 use super::error::print;
 use super::text::{Align, aligned};
 use super::{CliError, choice};
@@ -50,12 +50,9 @@ impl StartUp {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let schemes = self.schemes()?;
         let stacks = choice::stacks(&self.stack)?;
-        let links = Link::ALL.map(|link| link.name().to_owned());
-        let links = some_of("--link", &self.link, &links)?;
-        let links: Vec<Link> =
-            Link::ALL.into_iter().filter(|link| links.iter().any(|name| name == link.name())).collect();
-        let rtts = some_of("--rtt", &self.rtt, &RTTS_MS)?;
-        let buffers = some_of("--buffer", &self.buffer, &BUFFERS)?;
+        let links = choice::some_of("--link", &self.link, Link::ALL, |link| link.name().to_owned())?;
+        let rtts = choice::some_of("--rtt", &self.rtt, RTTS_MS, |rtt| *rtt)?;
+        let buffers = choice::some_of("--buffer", &self.buffer, BUFFERS, |buffer| *buffer)?;
         let places = Place::all(&links, &rtts, &buffers);
         if places.is_empty() {
             let message = "no path has all of these; links other than steady have --rtt 100 and --buffer 1".to_owned();
@@ -109,13 +106,7 @@ impl StartUp {
             None => Err(Failure::Run(format!("{} is not asked", cell.name))),
         };
         let tally = carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
-        print(&format!(
-            "{} runs, {} of them made now: {:.1} million packets in {:.1} s of CPU\n",
-            tally.cells,
-            tally.made,
-            tally.packets as f64 / 1e6,
-            tally.cpu_s
-        ))?;
+        print(&total(&tally))?;
         let row = |(place, scheme, stack): (Place, &Scheme, &Runner)| {
             let answer = |question: Question| {
                 let read = store.get(&question.cell(&place, scheme, stack.name()).key()).map(|record| record.read);
@@ -138,15 +129,6 @@ fn combined<'a>(
         stacks.iter().flat_map(move |stack| schemes.iter().map(move |scheme| (place, scheme, stack)))
     };
     places.iter().copied().flat_map(of)
-}
-
-/// Those of `known` that are `wanted`; all of them where none is.
-fn some_of<T: PartialEq + Clone + ToString>(option: &str, wanted: &[T], known: &[T]) -> Result<Vec<T>, CliError> {
-    if let Some(other) = wanted.iter().find(|value| !known.contains(value)) {
-        let known: Vec<String> = known.iter().map(T::to_string).collect();
-        return Err(CliError::Usage(format!("{option} {}: expected {}", other.to_string(), known.join(", "))));
-    }
-    Ok(known.iter().filter(|value| wanted.is_empty() || wanted.contains(value)).cloned().collect())
 }
 
 /// A table for each place; in a column beside a rival the same behind a stroke.

@@ -5,10 +5,12 @@
 //! store as soon as its run is over, so that a kill at any moment loses no more than the cells in hand.
 
 mod cell;
+mod read_off;
 mod run;
 mod store;
 
 pub use cell::{CODE, Cell};
+pub use read_off::{NoOutcome, prepared, read_off};
 pub(crate) use run::cpu_seconds;
 pub use run::{Cores, Done, Engine, Failure, Keep, Reading, Tally, Watch, run};
 pub use store::{Record, Store};

@@ -10,7 +10,7 @@
 mod plan;
 mod results;
 
-pub use plan::{PLACES, Place, Queue, alone, pair};
+pub use plan::{PLACES, Place, Queue, pair, solo};
 pub use results::{DEPLOYED, Harm, Results, Safety, csv};
 
 #[cfg(test)]

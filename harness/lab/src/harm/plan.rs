@@ -88,7 +88,7 @@ impl fmt::Display for Place {
 
 /// A flow alone.
 #[must_use]
-pub fn alone(place: &Place, controller: &str, stack: &str) -> Cell {
+pub fn solo(place: &Place, controller: &str, stack: &str) -> Cell {
     place.cell(controller, "[[flow]]\nname = \"own\"\ncontroller = \"under-test\"\n", controller, stack)
 }
 

@@ -25,7 +25,7 @@ pub struct Results {
     /// The controllers.
     pub controllers: Vec<String>,
     /// Runs of one flow, by the number of its place and its controller's.
-    pub alone: HashMap<(usize, usize), Measured>,
+    pub solo: HashMap<(usize, usize), Measured>,
     /// Runs of two flows, of which the first has the smaller number.
     pub pairs: HashMap<(usize, usize, usize), Measured>,
 }
@@ -76,7 +76,7 @@ impl Results {
                 None => Err("it is not done yet".to_owned()),
             }
         };
-        let solo = numbers(self.alone.get(&(place, to)))?;
+        let solo = numbers(self.solo.get(&(place, to)))?;
         let with = numbers(self.pairs.get(&(place, to.min(by), to.max(by))))?;
         let own = (Some(with.own_mbps), with.rtt_ms);
         let other = (with.other_mbps, with.other_rtt_ms);

@@ -25,7 +25,7 @@ fn results(taken: f64) -> Results {
     let mut results = Results { controllers: ["reno", "cubic", "own"].map(str::to_owned).into(), ..Results::default() };
     for place in 0..PLACES.len() {
         for number in 0..3 {
-            results.alone.insert((place, number), run(10.0, 60.0, None));
+            results.solo.insert((place, number), run(10.0, 60.0, None));
             results.pairs.insert((place, number, number), run(5.0, 80.0, Some((5.0, 80.0))));
         }
         results.pairs.insert((place, 0, 1), run(4.0, 80.0, Some((6.0, 80.0))));
@@ -62,7 +62,7 @@ fn who_does_more_than_is_done_already_is_not_safe() {
 #[test]
 fn every_run_is_a_scenario_and_csv_has_a_line_for_each_that_is_harmed() {
     for place in &PLACES {
-        for cell in [alone(place, "bbr", "sim"), pair(place, "bbr", "nf-tcp", "sim")] {
+        for cell in [solo(place, "bbr", "sim"), pair(place, "bbr", "nf-tcp", "sim")] {
             Scenario::read(&cell.name, &cell.scenario, Some(&cell.controller))
                 .unwrap_or_else(|error| panic!("{error}"));
         }
@@ -79,7 +79,7 @@ fn measured_harm_has_the_order_of_the_controllers() {
     let read = |cell| measure(&cell, place.packet_time(), &|_| false).unwrap().read;
     let names = ["reno", "ledbat++", "bbr:loss_threshold=1,beta=1"];
     let mut results = Results { controllers: names.map(str::to_owned).into(), ..Results::default() };
-    results.alone.insert((0, 0), read(alone(&place, names[0], "sim")));
+    results.solo.insert((0, 0), read(solo(&place, names[0], "sim")));
     for number in 0..3 {
         results.pairs.insert((0, 0, number), read(pair(&place, names[0], names[number], "sim")));
     }

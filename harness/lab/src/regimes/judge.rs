@@ -10,7 +10,7 @@ use super::plan::Case;
 /// How a regime is judged.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Assessment {
     /// It was not run, or could not be.
     NotRun,
     /// Every bound holds.
@@ -21,18 +21,19 @@ pub enum Verdict {
     Outside,
 }
 
-impl Verdict {
+impl Assessment {
     /// All of them, the worst last.
-    pub const ALL: [Verdict; 4] = [Verdict::NotRun, Verdict::Inside, Verdict::KnownLimit, Verdict::Outside];
+    pub const ALL: [Assessment; 4] =
+        [Assessment::NotRun, Assessment::Inside, Assessment::KnownLimit, Assessment::Outside];
 
     /// Its word in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::NotRun => "not run",
-            Verdict::Inside => "inside",
-            Verdict::KnownLimit => "known limit",
-            Verdict::Outside => "outside",
+            Assessment::NotRun => "not run",
+            Assessment::Inside => "inside",
+            Assessment::KnownLimit => "known limit",
+            Assessment::Outside => "outside",
         }
     }
 }
@@ -52,11 +53,11 @@ pub struct Broken {
     pub known_limit: Option<&'static str>,
 }
 
-/// A regime with its verdict.
+/// A regime with its assessment.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Judged {
-    /// The verdict.
-    pub verdict: Verdict,
+    /// The assessment.
+    pub assessment: Assessment,
     /// Why it was not run or did not end; empty otherwise.
     pub reason: String,
     /// Bounds of the regime.
@@ -77,16 +78,20 @@ pub fn judge(
     let regime = &case.regime;
     // Bounds and pages are of a controller, whatever its parameters.
     let controller = controller.split_once(':').map_or(controller, |(name, _)| name);
-    let without =
-        |verdict, reason: &str| Judged { verdict, reason: reason.to_owned(), bounds: Vec::new(), broken: Vec::new() };
+    let without = |assessment, reason: &str| Judged {
+        assessment,
+        reason: reason.to_owned(),
+        bounds: Vec::new(),
+        broken: Vec::new(),
+    };
     let own = match (&case.duration, own) {
-        (Err(reason), _) => return without(Verdict::NotRun, reason),
-        (_, None) => return without(Verdict::NotRun, "it is not done yet"),
-        (_, Some(Measured::Not { not_run })) => return without(Verdict::NotRun, not_run),
-        (_, Some(Measured::Endless { endless })) => return without(Verdict::Outside, endless),
+        (Err(reason), _) => return without(Assessment::NotRun, reason),
+        (_, None) => return without(Assessment::NotRun, "it is not done yet"),
+        (_, Some(Measured::Not { not_run })) => return without(Assessment::NotRun, not_run),
+        (_, Some(Measured::Endless { endless })) => return without(Assessment::Outside, endless),
         (_, Some(own)) => own,
     };
-    let Measured::Run { ended, .. } = own else { return without(Verdict::NotRun, "") };
+    let Measured::Run { ended, .. } = own else { return without(Assessment::NotRun, "") };
     let bounds = bounds(controller, regime, own, reference);
     let broken = bounds.iter().filter_map(|bound| {
         let Bound { kind, limit, source } = *bound;
@@ -101,15 +106,15 @@ pub fn judge(
         })
     });
     let broken: Vec<Broken> = broken.collect();
-    let verdict = if broken.iter().any(|broken| broken.known_limit.is_none()) {
-        Verdict::Outside
+    let assessment = if broken.iter().any(|broken| broken.known_limit.is_none()) {
+        Assessment::Outside
     } else if broken.is_empty() {
-        if ended.is_some() { Verdict::Outside } else { Verdict::Inside }
+        if ended.is_some() { Assessment::Outside } else { Assessment::Inside }
     } else {
-        Verdict::KnownLimit
+        Assessment::KnownLimit
     };
     let reason = ended.as_ref().map(|ended| format!("ended {ended}")).unwrap_or_default();
-    Judged { verdict, reason, bounds, broken }
+    Judged { assessment, reason, bounds, broken }
 }
 
 impl Measured {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use windlass_controllers::{Span, Time};
 
 use super::regime::Regime;
-use crate::grid::{Cell, Failure, Reading, cpu_seconds};
+use crate::grid::{Cell, Failure, Reading, cpu_seconds, prepared};
 use windlass_simulator::outcome::{FlowOutcome, FlowSeries, Outcome};
 use windlass_simulator::scenario::Scenario;
 use windlass_simulator::sim::Simulation;
@@ -72,14 +72,10 @@ const CPU_S: f64 = 10.0;
 /// Stopped. Whatever else goes wrong is part of what is read.
 pub fn measure(cell: &Cell, regime: &Regime, stop: &dyn Fn(f64) -> bool) -> Result<Reading<Measured>, Failure> {
     let not = |not_run: String| Ok(Reading { read: Measured::Not { not_run }, packets: 0 });
-    let scenario = match Scenario::read(&cell.name, &cell.scenario, Some(&cell.controller)) {
-        Ok(scenario) => Scenario { seed: cell.seed, ..scenario },
-        Err(error) => return not(error.to_string()),
+    let (scenario, stack) = match prepared(cell) {
+        Ok(both) => both,
+        Err(reason) => return not(reason),
     };
-    let Some(stack) = Runner::named(&cell.stack) else { return not(format!("unknown stack {:?}", cell.stack)) };
-    if let Some(reason) = scenario.flows.iter().find_map(|flow| stack.check(&flow.control, &flow.controller).err()) {
-        return not(reason);
-    }
     let run =
         if stack == Runner::SIMULATOR { simulate(&scenario, regime, stop) } else { carry(&scenario, stack, stop) };
     match run {

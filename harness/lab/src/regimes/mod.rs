@@ -16,7 +16,7 @@ mod table;
 
 pub use bounds::{Bound, Kind, bounds};
 pub use cover::cover;
-pub use judge::{Broken, Judged, Verdict, judge};
+pub use judge::{Assessment, Broken, Judged, judge};
 pub use known_limits::{KNOWN_LIMITS, KnownLimit};
 pub use measure::{Measured, measure};
 pub use plan::{Case, Effort, Plan, REFERENCE};

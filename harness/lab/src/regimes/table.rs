@@ -14,7 +14,7 @@ pub struct Row {
     pub controller: String,
     /// The stack; `sim` is the simulator.
     pub stack: String,
-    /// Each regime with what was read off, and its verdict.
+    /// Each regime with what was read off, and its assessment.
     pub judged: Vec<((Case, Option<Measured>), Judged)>,
 }
 
@@ -44,7 +44,7 @@ pub fn table(results: &Results) -> Table {
     let number = |read: fn(&Measured) -> Option<f64>| lines.iter().map(move |line| line.2.and_then(read));
     let broken = |judged: &Judged| judged.broken.iter().map(|one| one.kind.name()).collect::<Vec<_>>().join(" ");
     table = table
-        .text("verdict", lines.iter().map(|line| word(line.3.verdict.name())))
+        .text("assessment", lines.iter().map(|line| word(line.3.assessment.name())))
         .text("outside_by", lines.iter().map(|line| word(&broken(line.3))))
         .text("reason", lines.iter().map(|line| word(&line.3.reason)))
         .number("duration_s", lines.iter().map(|line| line.1.duration.clone().ok()))

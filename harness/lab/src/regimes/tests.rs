@@ -16,7 +16,7 @@ fn run(controller: &str, text: &str) -> Measured {
     read
 }
 
-fn verdict(controller: &str, text: &str) -> Judged {
+fn assessment(controller: &str, text: &str) -> Judged {
     let (own, reference) = (run(controller, text), run(REFERENCE, text));
     judge((controller, "sim"), &regime(text).case(Effort::Quick), Some(&own), Some(&reference))
 }
@@ -58,7 +58,7 @@ fn what_does_not_fit_says_so() {
     let reason = case.duration.clone().unwrap_err();
     assert!(reason.contains("30 round trips") && reason.ends_with("a run has 1200 thousand"), "{reason}");
     let judged = judge(("reno", "sim"), &case, None, None);
-    assert_eq!((judged.verdict, judged.reason), (Verdict::NotRun, reason));
+    assert_eq!((judged.assessment, judged.reason), (Assessment::NotRun, reason));
     assert_eq!(case.cell("reno", "sim"), None);
 }
 
@@ -97,8 +97,8 @@ fn reno_is_inside_where_theory_speaks_of_it() {
         "rate=1M,rtt=600ms,buffer=1,flows=10@20ms,path=ack10,mtu=1200",
         "rate=64k,rtt=2s,buffer=10,flows=1,path=jitter,mtu=1200",
     ] {
-        let judged = verdict("reno", text);
-        assert_eq!(judged.verdict, Verdict::Inside, "{text}: {judged:?}");
+        let judged = assessment("reno", text);
+        assert_eq!(judged.assessment, Assessment::Inside, "{text}: {judged:?}");
         assert!(judged.bounds.iter().any(|bound| bound.kind == Kind::Utilisation && bound.limit > 0.02), "{text}");
     }
 }
@@ -112,8 +112,8 @@ fn copa_without_a_backstop_lights_up() {
         "rate=64k,rtt=50ms,buffer=4p,flows=1,path=clean,mtu=1200",
         "rate=20M,rtt=50ms,buffer=1,flows=100,path=clean,mtu=1200",
     ] {
-        let judged = verdict("copa:profile=paper", text);
-        assert_eq!(judged.verdict, Verdict::Outside, "{text}: {judged:?}");
+        let judged = assessment("copa:profile=paper", text);
+        assert_eq!(judged.assessment, Assessment::Outside, "{text}: {judged:?}");
         assert!(judged.broken.iter().any(|broken| broken.kind == Kind::Loss), "{text}: {judged:?}");
     }
     let Measured::Run { ended: Some(ended), sent, .. } =
@@ -138,7 +138,7 @@ fn what_a_stack_lacks_is_not_run() {
     let cell = case.cell("rapid", "quinn").unwrap();
     let read = measure(&cell, &case.regime, &|_| false).unwrap().read;
     let judged = judge(("rapid", "quinn"), &case, Some(&read), None);
-    assert_eq!(judged.verdict, Verdict::NotRun);
+    assert_eq!(judged.assessment, Assessment::NotRun);
     assert!(judged.reason.contains("quinn"), "{}", judged.reason);
     assert_eq!(judge(("rapid", "quinn"), &case, None, None).reason, "it is not done yet");
 }

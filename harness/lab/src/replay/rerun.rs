@@ -125,8 +125,8 @@ impl Rerun {
             return None;
         }
         let since = *self.over_since.get_or_insert(frame.now);
-        let patience = Span(self.smoothed_rtt.0.saturating_mul(REDUCES_WITHIN));
-        (frame.now.since(since) > patience).then_some(window)
+        let most = Span(self.smoothed_rtt.0.saturating_mul(REDUCES_WITHIN));
+        (frame.now.since(since) > most).then_some(window)
     }
 
     fn on_frame(&mut self, frame: &Frame) {

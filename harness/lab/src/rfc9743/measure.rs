@@ -1,13 +1,11 @@
 //! One run, and what is read off it.
 
 use serde::{Deserialize, Serialize};
-use windlass_controllers::Time;
 
-use crate::grid::{Cell, Failure, Reading};
+use crate::grid::{Cell, Failure, NoOutcome, Reading, read_off};
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::RunError;
-use windlass_stacks::stack::Runner;
 
 /// What is read off a run. Its own flows are those of the controller that is evaluated; goodput and queue are of the
 /// second half.
@@ -59,35 +57,22 @@ pub struct Numbers {
     pub frame_ms: Option<f64>,
 }
 
-/// Runs `cell`, whose bottleneck sends a packet in `packet_s` s, and reads it off. `stop` gets the part of the run that is done, 0 to 1, and returns
-/// whether to give up.
+/// Runs `cell`, whose bottleneck sends a packet in `packet_s` s, and reads it off. `stop` gets the part of the run that is
+/// done, 0 to 1, and returns whether to give up.
 ///
 /// # Errors
 /// Stopped. Whatever else goes wrong is part of what is read.
 pub fn measure(cell: &Cell, packet_s: f64, stop: &dyn Fn(f64) -> bool) -> Result<Reading<Measured>, Failure> {
-    let not = |not_run: String| Ok(Reading { read: Measured::Not { not_run }, packets: 0 });
-    let scenario = match Scenario::read(&cell.name, &cell.scenario, Some(&cell.controller)) {
-        Ok(scenario) => Scenario { seed: cell.seed, ..scenario },
-        Err(error) => return not(error.to_string()),
+    let of = |scenario: &Scenario, outcome: &Outcome| {
+        let bytes = scenario.flows.first().map_or(1, |flow| flow.packet_bytes - flow.header_bytes);
+        Measured::Run(Numbers::of(outcome, packet_s, bytes))
     };
-    let Some(stack) = Runner::named(&cell.stack) else { return not(format!("unknown stack {:?}", cell.stack)) };
-    if let Some(reason) = scenario.flows.iter().find_map(|flow| stack.check(&flow.control, &flow.controller).err()) {
-        return not(reason);
-    }
-    let stopped = |now: Time| stop(now.0 as f64 / scenario.duration.0 as f64);
-    match stack.run(&scenario, None, &stopped) {
-        Ok(outcome) => {
-            let packets = outcome.flows.iter().map(|flow| flow.packets_sent).sum();
-            let bytes = scenario.flows.first().map_or(1, |flow| flow.packet_bytes - flow.header_bytes);
-            Ok(Reading { read: Measured::Run(Numbers::of(&outcome, packet_s, bytes)), packets })
-        }
-        Err(RunError::Stopped) => Err(Failure::Stopped),
-        Err(RunError::Runaway(runaway)) => {
-            let runaway = format!("{} packets are under way after {:.1} s", runaway.packets, runaway.at_s);
-            Ok(Reading { read: Measured::Runaway { runaway }, packets: 0 })
-        }
-        Err(error) => not(error.to_string()),
-    }
+    read_off(cell, stop, of, |reason| match reason {
+        NoOutcome::Failed(RunError::Runaway(runaway)) => Measured::Runaway {
+            runaway: format!("{} packets are under way after {:.1} s", runaway.packets, runaway.at_s),
+        },
+        reason => Measured::Not { not_run: reason.to_string() },
+    })
 }
 
 impl Numbers {

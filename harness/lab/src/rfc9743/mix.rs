@@ -36,7 +36,7 @@ pub enum Mix {
     Alone,
     /// [`SEVERAL`] flows that start in turn.
     Several,
-    /// [`CROWD`] flows on a bottleneck that holds a packet for every second of them.
+    /// [`OVERLOAD_FLOWS`] flows on a bottleneck that holds a packet for every second of them.
     Overload,
     /// One flow, and from half time on nothing passes.
     Outage,
@@ -59,7 +59,7 @@ pub enum Mix {
 /// Flows that share a path and start in turn.
 pub const SEVERAL: u32 = 4;
 /// Flows of an overload.
-pub const CROWD: u32 = 40;
+pub const OVERLOAD_FLOWS: u32 = 40;
 /// Short flows, and packets of each.
 const SHORTS: (u32, u32) = (10, 30);
 /// Part of the link that a video takes, and its frames per second where they fill packets.
@@ -90,7 +90,7 @@ impl Mix {
     pub(super) fn scenario(self, path: &Path, longer: f64) -> (String, f64) {
         let whole = path.duration_s * longer;
         let duration = if self == Mix::BeforeOutage { 0.5 * whole } else { whole };
-        let scale = if self == Mix::Overload { (f64::from(CROWD) / 2.0 / path.room()).min(1.0) } else { 1.0 };
+        let scale = if self == Mix::Overload { (f64::from(OVERLOAD_FLOWS) / 2.0 / path.room()).min(1.0) } else { 1.0 };
         let most = (RUNAWAY * path.room() + 1000.0) as u64;
         let mut text = format!(
             "duration_s = {duration:.6}\nsample_ms = {:.6}\npacket_bytes = {}\noverhead_bytes = {}\nmax_packets_under_way = {most}\n",
@@ -118,7 +118,7 @@ impl Mix {
         text.push_str(&match self {
             Mix::Alone | Mix::Outage | Mix::BeforeOutage => own(""),
             Mix::Several => own(&count(SEVERAL, 0.08)),
-            Mix::Overload => own(&count(CROWD, 0.001)),
+            Mix::Overload => own(&count(OVERLOAD_FLOWS, 0.001)),
             Mix::ShortOwn => own("") + &shorts("under-test"),
             Mix::ShortOthers => own("") + &shorts("cubic"),
             Mix::LongOther => flow("other", "cubic", "") + &shorts("under-test"),

@@ -16,7 +16,7 @@ mod table;
 pub use criterion::{CRITERIA, Criterion, Limit, NOT_APPLICABLE};
 pub use judge::{Answer, Assessment, Effort, Key, Question, Read, questions};
 pub use measure::{Measured, Numbers, measure};
-pub use mix::{CROWD, Mix, Rival, SEVERAL, STANDARDS};
+pub use mix::{Mix, OVERLOAD_FLOWS, Rival, SEVERAL, STANDARDS};
 pub use path::{PATHS, Path};
 pub use table::{Results, Row, shown, table};
 

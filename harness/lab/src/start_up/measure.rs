@@ -3,12 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Place, Question, RATE_MBPS};
-use crate::grid::{Cell, Failure, Reading};
-use windlass_controllers::Time;
+use crate::grid::{Cell, Failure, Reading, read_off};
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
 use windlass_simulator::scenario::{FlowSpec, Scenario};
-use windlass_stacks::RunError;
-use windlass_stacks::stack::Runner;
 
 /// What is read off a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -47,24 +44,8 @@ pub fn measure(
     question: &Question,
     stop: &dyn Fn(f64) -> bool,
 ) -> Result<Reading<Measured>, Failure> {
-    let not = |not_run: String| Ok(Reading { read: Measured::Not { not_run }, packets: 0 });
-    let scenario = match Scenario::read(&cell.name, &cell.scenario, Some(&cell.controller)) {
-        Ok(scenario) => Scenario { seed: cell.seed, ..scenario },
-        Err(error) => return not(error.to_string()),
-    };
-    let Some(stack) = Runner::named(&cell.stack) else { return not(format!("unknown stack {:?}", cell.stack)) };
-    if let Some(reason) = scenario.flows.iter().find_map(|flow| stack.check(&flow.control, &flow.controller).err()) {
-        return not(reason);
-    }
-    let stopped = |now: Time| stop(now.0 as f64 / scenario.duration.0 as f64);
-    match stack.run(&scenario, None, &stopped) {
-        Ok(outcome) => {
-            let packets = outcome.flows.iter().map(|flow| flow.packets_sent).sum();
-            Ok(Reading { read: Measured::of(&outcome, &scenario.flows[0], place, question), packets })
-        }
-        Err(RunError::Stopped) => Err(Failure::Stopped),
-        Err(error) => not(error.to_string()),
-    }
+    let of = |scenario: &Scenario, outcome: &Outcome| Measured::of(outcome, &scenario.flows[0], place, question);
+    read_off(cell, stop, of, |reason| Measured::Not { not_run: reason.to_string() })
 }
 
 impl Measured {

@@ -169,7 +169,7 @@ const ROUNDS: f64 = 30.0;
 /// Round trips that a rival has before, and the time in any case, s: its own start-up is over.
 const AHEAD: (f64, f64) = (30.0, 2.0);
 /// Time that a transfer has beside what it needs at half the rate, in round trips and s.
-const PATIENCE: (f64, f64) = (60.0, 10.0);
+const TRANSFER_SLACK: (f64, f64) = (60.0, 10.0);
 
 impl Question {
     /// All of them.
@@ -192,7 +192,7 @@ impl Question {
     fn lasts(&self, place: &Place) -> f64 {
         match self.transfer {
             None => ROUNDS * place.rtt(),
-            Some(bytes) => 8.0 * bytes as f64 / (RATE_MBPS * 0.5e6) + PATIENCE.0 * place.rtt() + PATIENCE.1,
+            Some(bytes) => 8.0 * bytes as f64 / (RATE_MBPS * 0.5e6) + TRANSFER_SLACK.0 * place.rtt() + TRANSFER_SLACK.1,
         }
     }
 

@@ -3,7 +3,7 @@ use windlass_simulator::outcome::{FlowOutcome, FlowSeries, Outcome};
 use windlass_simulator::scenario::Scenario;
 
 const PLACE: Place = Place { link: Link::Steady, rtt_ms: 100, buffer_bdp: 1.0 };
-const ALONE: Question = Question { transfer: None, rival: false };
+const SOLO: Question = Question { transfer: None, rival: false };
 
 fn run(text: &str, question: Question) -> Measured {
     let (scheme, place) = (Scheme::read(text), PLACE);
@@ -47,7 +47,7 @@ fn every_link_is_what_it_is_called() {
             let scheme = Scheme::read("cubic");
             measure(&question.cell(&place, &scheme, "sim"), &place, &question, &|_| false).unwrap().read
         };
-        let (filling, short) = (asked(ALONE), asked(transfer));
+        let (filling, short) = (asked(SOLO), asked(transfer));
         assert_eq!(filling.reason(), None, "{place}");
         (filling.lost().unwrap(), filling.queue_peak().unwrap(), short.completed_s().unwrap())
     };
@@ -77,24 +77,24 @@ fn outcome(goodput_mbps: &[f64]) -> Outcome {
 
 #[test]
 fn a_path_is_filled_after_a_round_trip_at_nine_tenths_of_it() {
-    let spec = Scenario::read("test", &ALONE.scenario(&PLACE, &Scheme::read("reno")), Some("reno")).unwrap();
+    let spec = Scenario::read("test", &SOLO.scenario(&PLACE, &Scheme::read("reno")), Some("reno")).unwrap();
     let spec = &spec.flows[0];
     let full = RATE_MBPS * f64::from(spec.packet_bytes - spec.header_bytes) / f64::from(spec.wire_bytes());
     let filled = |goodput: &[f64], question| Measured::of(&outcome(goodput), spec, &PLACE, &question).filled_s();
     let ramp = [vec![0.1 * full; 20], vec![0.901 * full; 20]].concat();
-    assert!((filled(&ramp, ALONE).unwrap() - 0.30).abs() < 1e-9, "ten points of a hundredth of a second");
-    assert_eq!(filled(&[0.89 * full; 40], ALONE), None);
-    let half = filled(&[0.46 * full; 40], Question { rival: true, ..ALONE }).unwrap();
+    assert!((filled(&ramp, SOLO).unwrap() - 0.30).abs() < 1e-9, "ten points of a hundredth of a second");
+    assert_eq!(filled(&[0.89 * full; 40], SOLO), None);
+    let half = filled(&[0.46 * full; 40], Question { rival: true, ..SOLO }).unwrap();
     assert!((half - 0.1).abs() < 1e-9, "of half of it: {half}");
-    assert_eq!(filled(&[full; 9], ALONE), None, "less than a round trip");
-    let read = Measured::of(&outcome(&ramp), spec, &PLACE, &ALONE);
+    assert_eq!(filled(&[full; 9], SOLO), None, "less than a round trip");
+    let read = Measured::of(&outcome(&ramp), spec, &PLACE, &SOLO);
     assert_eq!((read.completed_s(), read.lost(), read.reason()), (Some(1.5), Some(0), None));
 }
 
 /// What the page is for: a path that is known is filled sooner.
 #[test]
 fn a_flow_that_resumes_fills_the_path_in_half_the_time() {
-    let [fresh, resumed] = ["cubic", "cubic+resume"].map(|text| run(text, ALONE));
+    let [fresh, resumed] = ["cubic", "cubic+resume"].map(|text| run(text, SOLO));
     let [fresh_s, resumed_s] = [&fresh, &resumed].map(|read| read.filled_s().unwrap());
     assert!(resumed_s <= 0.5 * fresh_s, "{resumed_s} s, else {fresh_s} s");
     let transfer = Question { transfer: Some(1_000_000), rival: true };
@@ -103,7 +103,7 @@ fn a_flow_that_resumes_fills_the_path_in_half_the_time() {
 
 #[test]
 fn what_cannot_run_says_why() {
-    let read = run("native:cubic", ALONE);
+    let read = run("native:cubic", SOLO);
     assert!(
         read.reason().is_some_and(|reason| reason.contains("sim has no controller \"cubic\" of its own")),
         "{read:?}"
@@ -114,7 +114,7 @@ fn what_cannot_run_says_why() {
 #[test]
 fn the_table_has_a_line_for_each_run() {
     let run = Measured::Run { filled_s: None, lost: 3, queue_peak: 5.0, completed_s: Some(0.25) };
-    let answers = vec![(ALONE, Some(run)), (Question { transfer: Some(10_000), rival: true }, None)];
+    let answers = vec![(SOLO, Some(run)), (Question { transfer: Some(10_000), rival: true }, None)];
     let row = Row { scheme: Scheme::read("cubic+resume"), stack: "sim".to_owned(), place: PLACE, answers };
     let csv = String::from_utf8(table(&Results { rows: vec![row] }).csv().unwrap()).unwrap();
     let lines: Vec<&str> = csv.lines().collect();

@@ -18,7 +18,7 @@ fn link(trace: Trace, queue: Queue) -> Link {
 }
 
 /// When packets of so many bytes, each with its arrival in µs, leave `link`, µs.
-fn departures(mut link: Link, arrivals: &[(u64, u32)]) -> Vec<u64> {
+fn sent_at(mut link: Link, arrivals: &[(u64, u32)]) -> Vec<u64> {
     let mut out = Vec::new();
     let mut until = |link: &mut Link, end: u64| {
         while link.next() <= end && link.next() < u64::MAX / FOREVER {
@@ -72,7 +72,7 @@ fn mahimahi_links_deliver_exactly_the_traces_opportunities() {
     let lines = [1, 1, 1, 7, 8, 8, 30, 31, 31];
     let full: Vec<(u64, u32)> = vec![(0, 1500); 27];
     let expected: Vec<u64> = (0..3).flat_map(|round| lines.map(|line| 1000 * (31 * round + u64::from(line)))).collect();
-    assert_eq!(departures(link(trace(&lines), Queue::DropTail), &full), expected);
+    assert_eq!(sent_at(link(trace(&lines), Queue::DropTail), &full), expected);
 }
 
 proptest! {
@@ -90,12 +90,12 @@ proptest! {
         let arrivals: Vec<_> = gaps.iter().map(|(gap, bytes)| { at += gap; (at, *bytes) }).collect();
         let trace = Trace { bytes: size, ..trace(&lines) };
         let expected = mahimahi(&lines, size, &arrivals);
-        prop_assert_eq!(&departures(link(trace.clone(), Queue::DropTail), &arrivals), &expected);
+        prop_assert_eq!(&sent_at(link(trace.clone(), Queue::DropTail), &arrivals), &expected);
         // A queue that owns its packets decides at the opportunities and wastes none.
         let codel = CoDelSpec { target: Span(u64::MAX), ..CoDelSpec::new(1500) };
-        prop_assert_eq!(&departures(link(trace.clone(), Queue::CoDel(codel)), &arrivals), &expected);
+        prop_assert_eq!(&sent_at(link(trace.clone(), Queue::CoDel(codel)), &arrivals), &expected);
         let fq = FqCoDelSpec { codel, ..FqCoDelSpec::new(1500) };
-        prop_assert_eq!(&departures(link(trace, Queue::FqCoDel(fq)), &arrivals), &expected);
+        prop_assert_eq!(&sent_at(link(trace, Queue::FqCoDel(fq)), &arrivals), &expected);
     }
 }
 
@@ -104,7 +104,7 @@ fn a_run_begins_at_the_offset_and_ends_without_repeating() {
     let lines = [1, 3, 3, 10];
     let from = |offset, repeat| {
         let trace = Trace { offset: Span::from_millis(offset), repeat, ..trace(&lines) };
-        departures(link(trace, Queue::DropTail), &[(0, 1500); 6])
+        sent_at(link(trace, Queue::DropTail), &[(0, 1500); 6])
     };
     assert_eq!(from(0, true), [1000, 3000, 3000, 10_000, 11_000, 13_000]);
     assert_eq!(from(3, true), [0, 0, 7000, 8000, 10_000, 10_000]);

@@ -67,10 +67,10 @@ pub fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
     Ok(simulation.finish())
 }
 
-/// Events between two looks at how many packets are under way.
-const LOOK: u32 = 1 << 16;
-/// Events between two looks at those of one flow.
-const LOOK_AT_ONE: u32 = 1 << 8;
+/// Events between two counts of the packets under way.
+const EVENTS_BETWEEN_CHECKS: u32 = 1 << 16;
+/// Events between two counts of one flow's.
+const EVENTS_BETWEEN_FLOW_CHECKS: u32 = 1 << 8;
 
 /// A scenario being run. Equal scenarios, seeds and engines give equal outcomes to the bit.
 pub struct Simulation<E: ConfiguredController = NamedController> {
@@ -88,7 +88,7 @@ pub struct Simulation<E: ConfiguredController = NamedController> {
     samples: u64,
     meter: NetworkMeter,
     /// Events until the next look at how many packets are under way.
-    until_look: u32,
+    until_check: u32,
     runaway: Option<Runaway>,
 }
 
@@ -153,7 +153,7 @@ impl<E: ConfiguredController> Simulation<E> {
             start_schedule,
             now: Time::ZERO,
             samples: 0,
-            until_look: LOOK,
+            until_check: EVENTS_BETWEEN_CHECKS,
             runaway: None,
             scenario: scenario.clone(),
         };
@@ -246,17 +246,17 @@ impl<E: ConfiguredController> Simulation<E> {
     /// Counts an event of flow `number`, and now and again what all have under way. Returns whether to stop.
     #[inline]
     fn runs_away(&mut self, number: usize, now: u64) -> bool {
-        self.until_look -= 1;
-        self.until_look.is_multiple_of(LOOK_AT_ONE) && self.look(number, now)
+        self.until_check -= 1;
+        self.until_check.is_multiple_of(EVENTS_BETWEEN_FLOW_CHECKS) && self.look(number, now)
     }
 
     #[cold]
     fn look(&mut self, number: usize, now: u64) -> bool {
         let own = self.flows.get(number).map_or(0, FlowRun::under_way);
-        if self.until_look > 0 && own <= self.scenario.max_packets_under_way {
+        if self.until_check > 0 && own <= self.scenario.max_packets_under_way {
             return false;
         }
-        self.until_look = LOOK;
+        self.until_check = EVENTS_BETWEEN_CHECKS;
         let under_way = self.flows.iter().map(FlowRun::under_way).sum();
         self.runaway = self.scenario.allows(Time(now), under_way).err();
         self.runaway.is_some()

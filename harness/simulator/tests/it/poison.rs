@@ -26,8 +26,8 @@ const ACTIONS: usize = 40;
 /// Round trips of the verdict.
 const ROUNDS: u64 = 200;
 
-/// Round trips of one look. The first half of [`ROUNDS`] is what the history left of a window.
-const LOOK: u64 = 20;
+/// Round trips of an interval that is measured. The first half of [`ROUNDS`] is what the history left of a window.
+const INTERVAL_ROUNDS: u64 = 20;
 
 /// As long as this a least delay may be remembered, and more than one such period until it is believed no longer
 /// (`base_window`; `spec: chan §5.4`; `Copa (NSDI 2018) §2.1`; `draft-ietf-ccwg-bbr-06 §2.11`).
@@ -205,7 +205,7 @@ impl Clean {
         let engine = Poisoned::new(algorithm, past);
         let mut simulation = Simulation::with(&scenario, |_| engine.clone()).expect("a dumbbell");
         let rounds = |count: u64| Span(self.rtt.0 * count);
-        let (look, end) = (rounds(LOOK), rounds(ROUNDS).max(remembered));
+        let (look, end) = (rounds(INTERVAL_ROUNDS), rounds(ROUNDS).max(remembered));
         let mut over = rounds(ROUNDS / 2);
         simulation.run_until(start + over);
         loop {

@@ -20,7 +20,7 @@ use windlass_controllers::{Decision, Span, Time};
 use windlass_simulator::scenario::{FlowSpec, Scenario};
 
 /// Probe timeouts within which a flow has to move.
-pub const PATIENCE: u64 = 3;
+pub const PROBE_TIMEOUTS: u64 = 3;
 
 /// Watches one flow. Times are the network's.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct Liveness {
     jumps: [Vec<(Time, Span)>; 2],
     max_ack_delay: Span,
     /// Probe timeouts within which the first byte has to arrive.
-    handshake_patience: u64,
+    handshake_timeouts: u64,
     rtt: RttEstimator,
     /// Time of the sender's latest RTT sample.
     sampled_at: Time,
@@ -67,7 +67,7 @@ impl Liveness {
             faults,
             jumps: [false, true].map(|receiver| spec.jumps(receiver).collect()),
             max_ack_delay: spec.ack.max_delay.max(DEFAULT_MAX_ACK_DELAY),
-            handshake_patience: PATIENCE,
+            handshake_timeouts: PROBE_TIMEOUTS,
             rtt: RttEstimator::new(),
             sampled_at: Time::ZERO,
             received: 0,
@@ -80,8 +80,8 @@ impl Liveness {
 
     /// Probe timeouts within which the first byte has to arrive, where a stack needs more than others.
     #[must_use]
-    pub fn handshake_patience(mut self, timeouts: u64) -> Liveness {
-        self.handshake_patience = timeouts;
+    pub fn handshake_timeouts(mut self, timeouts: u64) -> Liveness {
+        self.handshake_timeouts = timeouts;
         self
     }
 
@@ -146,16 +146,16 @@ impl Liveness {
             self.received = received;
             return Ok(());
         };
-        let timeouts = if self.received == 0 { self.handshake_patience } else { PATIENCE };
-        let patience = Span((self.probe_timeout(receiver_timeout) + silence).0.saturating_mul(timeouts)) + gap + gap;
+        let timeouts = if self.received == 0 { self.handshake_timeouts } else { PROBE_TIMEOUTS };
+        let timeouts = Span((self.probe_timeout(receiver_timeout) + silence).0.saturating_mul(timeouts)) + gap + gap;
         let waited = now.since(since);
-        if waited > patience {
+        if waited > timeouts {
             return Err(format!(
                 "nothing arrived for {:.3} s after the fault that ended at {:.3} s and the last sign of life at {:.3} s, though {timeouts} probe timeouts are {:.3} s",
                 waited.secs(),
                 self.over.0 as f64 / 1e9,
                 since.0 as f64 / 1e9,
-                patience.secs()
+                timeouts.secs()
             ));
         }
         if received > self.received {
@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn a_flow_may_be_silent_during_a_fault_and_three_backed_off_timeouts_after_it() {
         // The variation has gone to nothing: 40 + 1 + 25 ms, and a second of silence.
-        let patience = 3 * (66 + 1000);
-        for (ms, holds) in [(1999, true), (2000, true), (2000 + patience - 3, true), (2000 + patience + 30, false)] {
+        let timeouts = 3 * (66 + 1000);
+        for (ms, holds) in [(1999, true), (2000, true), (2000 + timeouts - 3, true), (2000 + timeouts + 30, false)] {
             assert_eq!(watch(1000).check(at(ms), &of(1000)).is_ok(), holds, "{ms}");
         }
         let error = watch(1000).check(at(9_000), &of(1000)).unwrap_err();
@@ -247,9 +247,9 @@ mod tests {
         assert!(liveness.check(at(4_000), &of(1000)).is_ok());
         liveness.on_rtt_sample(at(4_000), MS(40));
         // Nothing is backed off any more.
-        let patience = 3 * 66;
-        assert!(liveness.clone().check(at(4_000 + patience - 3), &of(1000)).is_ok());
-        let error = liveness.clone().check(at(4_000 + patience + 30), &of(1000)).unwrap_err();
+        let timeouts = 3 * 66;
+        assert!(liveness.clone().check(at(4_000 + timeouts - 3), &of(1000)).is_ok());
+        let error = liveness.clone().check(at(4_000 + timeouts + 30), &of(1000)).unwrap_err();
         assert!(error.contains("the last sign of life at 4.000 s"), "{error}");
         // One of the time before the fault's end begins nothing anew.
         let mut early = watch(1000);
@@ -286,7 +286,7 @@ mod tests {
         let receiver = Progress { receiver_timeout: Some(timeout), ..of(0) };
         assert!(liveness.clone().check(at(2_000 + 3 * 8_025 - 10), &receiver).is_ok());
         assert!(liveness.clone().check(at(2_000 + 3 * 8_025 + 10), &receiver).is_err());
-        let mut patient = liveness.handshake_patience(7);
+        let mut patient = liveness.handshake_timeouts(7);
         assert!(patient.check(at(2_000 + 7 * 3_000), &of(0)).is_ok());
         assert!(patient.check(at(2_000 + 7 * 3_100), &of(0)).is_err());
     }

@@ -21,8 +21,8 @@ use windlass_network::{Class, Codepoint, Fate, Network, Packet, Stream, damage};
 use windlass_simulator::measure::NetworkMeter;
 use windlass_simulator::scenario::{FlowSpec, Scenario, StartSchedule, WeightChanges, set_weight};
 
-/// Virtual time between two looks at whether to stop.
-const LOOK: Span = Span::from_millis(50);
+/// Virtual time between two checks of whether to stop.
+const STOP_CHECK_INTERVAL: Span = Span::from_millis(50);
 
 /// A flow on the network.
 pub struct ScenarioFlow<'a> {
@@ -190,7 +190,7 @@ impl<'a> World<'a> {
     }
 
     fn look(&mut self, now: Time) {
-        if now >= self.looked + LOOK {
+        if now >= self.looked + STOP_CHECK_INTERVAL {
             self.looked = now;
             self.scenario_flows.iter().for_each(|flow| flow.watch(now));
             if (self.stop)(now) {

@@ -17,7 +17,7 @@ use windlass_network::Codepoint;
 use windlass_simulator::scenario::FlowSpec;
 
 use crate::driver::datagrams::{Datagram, Role};
-use crate::driver::liveness::PATIENCE;
+use crate::driver::liveness::PROBE_TIMEOUTS;
 use crate::driver::sender_log::{Output, SenderLog};
 use crate::payload::Hash;
 use crate::{FlowLog, RunError};
@@ -75,7 +75,7 @@ pub trait Connection {
     type Config;
 
     /// Probe timeouts within which the first byte has to arrive after a fault.
-    const HANDSHAKE_PATIENCE: u64 = PATIENCE;
+    const HANDSHAKE_TIMEOUTS: u64 = PROBE_TIMEOUTS;
 
     /// The end that connects.
     fn client(&self) -> Role {

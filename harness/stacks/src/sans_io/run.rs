@@ -63,7 +63,7 @@ pub fn run<S: SansIo>(
         weight_changes: WeightChanges::new(&scenario.weight_changes, set_weight),
         now: Time::ZERO,
         scenario,
-        until_look: EVENTS,
+        until_check: EVENTS,
     };
     let changes = world.flows.len() * SOURCES;
     world.event_queue.set(changes, world.weight_changes.next(Time::ZERO));
@@ -113,13 +113,13 @@ struct World<'a, C: Connection> {
     /// Virtual time.
     now: Time,
     scenario: &'a Scenario,
-    /// Steps until the next look at how many packets are under way.
-    until_look: u32,
+    /// Steps until the next count of how many packets are under way.
+    until_check: u32,
 }
 
-/// Virtual time between two looks at whether to stop.
-const LOOK: Span = Span::from_millis(50);
-/// Steps between two looks at how many packets are under way.
+/// Virtual time between two checks of whether to stop.
+const STOP_CHECK_INTERVAL: Span = Span::from_millis(50);
+/// Steps between two counts of the packets under way.
 const EVENTS: u32 = 1 << 16;
 
 impl<C: Connection> World<'_, C> {
@@ -129,7 +129,7 @@ impl<C: Connection> World<'_, C> {
             if stop(self.now) {
                 return Err(RunError::Stopped);
             }
-            self.now = (self.now + LOOK).min(end);
+            self.now = (self.now + STOP_CHECK_INTERVAL).min(end);
             self.advance(self.now)?;
             let now = self.now;
             self.flows.iter_mut().try_for_each(|flow| flow.check(now))?;
@@ -143,7 +143,7 @@ impl<C: Connection> World<'_, C> {
     /// # Errors
     /// Too many packets are under way.
     fn look(&mut self, now: Time) -> Result<(), RunError> {
-        self.until_look = EVENTS;
+        self.until_check = EVENTS;
         let under_way = self.flows.iter().map(ScheduledFlow::under_way).sum();
         self.scenario.allows(now, under_way).map_err(RunError::Runaway)
     }
@@ -158,8 +158,8 @@ impl<C: Connection> World<'_, C> {
             if now > end || now.0 == u64::MAX {
                 return Ok(());
             }
-            self.until_look -= 1;
-            if self.until_look == 0 {
+            self.until_check -= 1;
+            if self.until_check == 0 {
                 self.look(now)?;
             }
             if in_network <= in_flows {

@@ -79,7 +79,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
     pub fn new(scenario: &Scenario, spec: &'a FlowSpec, number: u32, origin: Instant, parts: Parts<C>) -> Self {
         let liveness = Liveness::of(scenario, spec);
         lock(parts.connection.sender_log()).liveness =
-            liveness.map(|liveness| liveness.handshake_patience(C::HANDSHAKE_PATIENCE));
+            liveness.map(|liveness| liveness.handshake_timeouts(C::HANDSHAKE_TIMEOUTS));
         let direction = |to, route| FlowDirection {
             flow: number,
             route,

@@ -9,7 +9,7 @@ use super::Stack;
 use crate::driver::log::{OpenLog, RunError};
 
 /// Simulated time between two calls of `stop`.
-const LOOK: Span = Span::from_millis(50);
+const STOP_CHECK_INTERVAL: Span = Span::from_millis(50);
 
 /// The packet simulator as a stack.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ impl Stack for Simulator {
             if stop(until) {
                 return Err(RunError::Stopped);
             }
-            until += LOOK;
+            until += STOP_CHECK_INTERVAL;
             simulation.run_until(until);
             simulation.check().map_err(RunError::Runaway)?;
         }

@@ -21,7 +21,7 @@ use crate::stack::Runner;
 /// Failures that are shrunk and shown.
 const SHOWN: usize = 3;
 /// Time limit of a schedule in real time.
-const LIVE_PATIENCE: Time = Time::from_micros(120_000_000);
+const LONGEST_REAL_RUN: Time = Time::from_micros(120_000_000);
 
 /// A number of the environment, or `default`.
 fn number(name: &str, default: u64) -> u64 {
@@ -140,7 +140,7 @@ pub fn survive_live(stack: Runner, schedules: u64, controllers: &[&str]) {
         Schedule::random(seed, controller, abilities)
     });
     let results = any.filter(|schedule| !schedule.vanishes()).take(schedules as usize).map(|schedule| {
-        let result = examine_until(stack, &schedule, &|now| now > LIVE_PATIENCE);
+        let result = examine_until(stack, &schedule, &|now| now > LONGEST_REAL_RUN);
         (schedule, result)
     });
     conclude(stack, &results.collect::<Vec<_>>(), &[], |stack, schedule, reason| {

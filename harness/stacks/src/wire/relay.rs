@@ -17,7 +17,7 @@ use windlass_simulator::scenario::Scenario;
 /// The system wakes a sleeper up to so much late; the rest of a wait is spun away.
 const SPIN: Span = Span::from_micros(50);
 /// The longest sleep, so that a request to stop is noticed.
-const LOOK: Span = Span::from_millis(20);
+const LONGEST_SLEEP: Span = Span::from_millis(20);
 
 /// A flow as the link sees it.
 pub struct Port {
@@ -178,7 +178,7 @@ impl<'a> Relay<'a> {
 
 /// Sleeps until shortly before `span` has passed, or until something arrives.
 pub(super) fn wait(interests: &mut [PollFd<'_>], span: Span) {
-    let sleep = span.0.min(LOOK.0).saturating_sub(SPIN.0);
+    let sleep = span.0.min(LONGEST_SLEEP.0).saturating_sub(SPIN.0);
     // As wide as the platform's field: 32 bits on Windows and on processors of 32 bits.
     let tv_nsec = sleep.min(999_999_999) as _;
     let timeout = Timespec { tv_sec: 0, tv_nsec };

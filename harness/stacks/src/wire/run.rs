@@ -21,10 +21,10 @@ use windlass_simulator::measure::{Tally, tally};
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
 use windlass_simulator::scenario::{FlowSpec, Scenario, WeightChanges, set_weight};
 
-/// Time between two looks at whether to stop.
-const LOOK: Duration = Duration::from_millis(20);
+/// Time between two checks of whether to stop.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// How long programs may take to notice that their flow is over.
-const PATIENCE: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Result of a run.
 pub struct Report {
@@ -66,7 +66,7 @@ pub fn run<P: Program>(
         let relay = Relay::new(scenario, network, &ports, clock);
         let relay = scope.spawn(|| relay.run(&give_up));
         while !relay.is_finished() {
-            thread::sleep(LOOK);
+            thread::sleep(STOP_CHECK_INTERVAL);
             let now = clock.now();
             weight_changes.apply(now, program.groups());
             let failed = ports.iter().any(|port| port.transfer.failed().is_some());
@@ -80,7 +80,7 @@ pub fn run<P: Program>(
         .map_err(|_| refused("run", "the link broke down".to_owned()))
         .and_then(|relayed| finish::<P>(scenario, relayed, flows, &runtime, give_up.into_inner()));
     // The programs close their handles before a library can be closed at the end of the process.
-    runtime.shutdown_timeout(PATIENCE);
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     result
 }
 
@@ -206,7 +206,7 @@ fn outcome<S: Sender>(flow: Flow<S>, marked: u64, end: Time, runtime: &Runtime) 
     let failed = |reason| RunError::Flow { flow: name(), at_s: end.0 as f64 / 1e9, reason };
     transfer.end();
     let sender = runtime
-        .block_on(async { tokio::time::timeout(PATIENCE, flow.sender).await })
+        .block_on(async { tokio::time::timeout(SHUTDOWN_TIMEOUT, flow.sender).await })
         .map_err(|_| failed("its sender does not stop".to_owned()))?
         .map_err(|error| failed(format!("its sender broke down: {error}")))?;
     let counts = sender.counts();

@@ -11,14 +11,14 @@ use windlass_simulator::scenario::Scenario;
 use windlass_stacks::wire::{Carried, Link};
 
 const RTT: Duration = Duration::from_millis(20);
-const PATIENCE: Duration = Duration::from_secs(20);
+const READ_TIMEOUT: Duration = Duration::from_secs(20);
 
 const NETWORK: &str = "duration_s = 60\nsample_ms = 1000\n[dumbbell]\nrate_mbps = 50\nrtt_ms = 20\nbuffer_packets = 100\n\
     [dumbbell.back]\nrate_mbps = 50\nbuffer_packets = 100\n[[flow]]\ncontroller = \"reno\"";
 
 fn socket() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(READ_TIMEOUT)).unwrap();
     socket
 }
 

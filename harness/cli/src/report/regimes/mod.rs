@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::frame::{Data, Page, packed};
 use windlass_lab::grid::CODE;
-use windlass_lab::regimes::{AXES, Broken, Case, Effort, Judged, Measured, Results, Row, Verdict};
+use windlass_lab::regimes::{AXES, Assessment, Broken, Case, Effort, Judged, Measured, Results, Row};
 
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
 const STYLE: &str = include_str!("page.css");
@@ -16,8 +16,8 @@ pub fn page(results: &Results, effort: Effort) -> String {
     struct One<'a> {
         /// Numbers of its values.
         at: [u8; 6],
-        /// Number of its verdict.
-        verdict: usize,
+        /// Number of its assessment.
+        assessment: usize,
         #[serde(skip_serializing_if = "str::is_empty")]
         reason: &'a str,
         #[serde(skip_serializing_if = "<[Broken]>::is_empty")]
@@ -35,14 +35,14 @@ pub fn page(results: &Results, effort: Effort) -> String {
         code: &'a str,
         option: &'static str,
         axes: Vec<(&'a str, &'a [&'a str])>,
-        verdicts: [&'a str; 4],
+        assessments: [&'a str; 4],
         rows: Vec<Controller<'a>>,
     }
-    let number = |verdict| Verdict::ALL.iter().position(|one| *one == verdict).unwrap_or_default();
-    fn cells<'a>(row: &'a Row, number: &dyn Fn(Verdict) -> usize) -> Vec<One<'a>> {
+    let number = |assessment| Assessment::ALL.iter().position(|one| *one == assessment).unwrap_or_default();
+    fn cells<'a>(row: &'a Row, number: &dyn Fn(Assessment) -> usize) -> Vec<One<'a>> {
         let one = |((case, _), judged): &'a ((Case, Option<Measured>), Judged)| One {
             at: case.regime.0,
-            verdict: number(judged.verdict),
+            assessment: number(judged.assessment),
             reason: &judged.reason,
             broken: &judged.broken,
         };
@@ -58,7 +58,7 @@ pub fn page(results: &Results, effort: Effort) -> String {
         code: CODE,
         option: effort.option(),
         axes: AXES.iter().map(|axis| (axis.name, axis.values)).collect(),
-        verdicts: Verdict::ALL.map(Verdict::name),
+        assessments: Assessment::ALL.map(Assessment::name),
         rows: rows.collect(),
     };
     // Texts and finite numbers only: this cannot fail.

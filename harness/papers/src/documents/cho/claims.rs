@@ -29,8 +29,7 @@ const NO_QUEUE_IS_LONG: &str = "no queue that counts as long: γ = 1";
 /// The competitor is there for the last second of its hundred.
 const NO_COMPETITOR: Mutant = Mutant { what: "no competitor", replace: &[("start_s = 100\n", "start_s = 199\n")] };
 
-/// A fifth of TB-G.
-const FIFTH: &[(&str, &str)] =
+const FIFTH_OF_TB_G: &[(&str, &str)] =
     &[("rate_mbps = 467.35", "rate_mbps = 93.47"), ("buffer_packets = 600", "buffer_packets = 120")];
 
 /// A tenth of NS6's rate and queue, and of the load on it.
@@ -304,7 +303,7 @@ pub(super) const ALL: &[Claim] = &[
         source: "§5, ch. IV.C",
         text: "One flow of TCP/4 uses more of a gigabit than standard TCP does.",
         criterion: |result, c| uses_more(result, c, ("SACK", 1.0), "TCP/4"),
-        trial: Trial::FULL.of(&["start=early loss"]).at(Scale::Part(4)).shrunk(FIFTH),
+        trial: Trial::FULL.of(&["start=early loss"]).at(Scale::Part(4)).shrunk(FIFTH_OF_TB_G),
         mutant: Mutant { what: "a weight of 1", replace: &[("tcp-k:profile=paper,k=4", "tcp-k:profile=paper,k=1")] },
         why: None,
     },
@@ -333,7 +332,7 @@ pub(super) const ALL: &[Claim] = &[
             // A full link cannot be fuller.
             uses_more(result, c, ("TCP/4", 0.99), "A-TCP")
         },
-        trial: Trial::FULL.of(&["start=early loss"]).at(Scale::Part(4)).shrunk(FIFTH),
+        trial: Trial::FULL.of(&["start=early loss"]).at(Scale::Part(4)).shrunk(FIFTH_OF_TB_G),
         mutant: A_TCP_IS_STANDARD,
         why: None,
     },
@@ -504,7 +503,7 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL
             .of(&["scheme=SACK,start=early loss", "scheme=A-TCP-P,start=early loss"])
             .at(Scale::Part(4))
-            .shrunk(FIFTH)
+            .shrunk(FIFTH_OF_TB_G)
             .with("a floor of noise of 10 ms", &[("a-tcp-p:profile=paper", "a-tcp-p:profile=paper,noise_floor=10")]),
         mutant: Mutant {
             what: "standard flows",

@@ -26,10 +26,10 @@ use crate::cli::error::{print, shown, unprintable};
 use crate::report::live::{LiveTrace, page};
 use server::{State, serve};
 
-/// Between two looks at the files.
-const LOOK: Duration = Duration::from_millis(500);
+/// Time between two reads of the files.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Looks in a row at which a file has to be missing until it is gone: one may be written anew.
+/// Reads in a row at which a file has to be missing until it is gone: one may be written anew.
 const GONE: u32 = 4;
 
 /// A file is read anew no sooner than after this many times what the last reading took.
@@ -102,7 +102,7 @@ impl Watch {
             if any {
                 screen.show(&lines(&files))?;
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::report::live::LiveTrace;
 const REQUEST: u64 = 1 << 14;
 
 /// How long a browser may take for a request or an answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Requests answered at the same time; further ones are turned away.
 const AT_ONCE: usize = 16;
@@ -79,8 +79,8 @@ pub(super) fn serve(port: u16, page: String, state: Arc<Mutex<State>>) -> io::Re
 }
 
 fn answer(mut stream: TcpStream, address: SocketAddr, page: &str, state: &Mutex<State>) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
+    stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
     let mut reader = BufReader::new((&stream).take(REQUEST));
     let mut first = String::new();
     reader.read_line(&mut first)?;

@@ -4,13 +4,13 @@ const METRICS = {};
 const all = JSON.parse(await unpackedText("regimes"));
 const [RATE, RTT, BUFFER] = [0, 1, 2];
 const valuesOf = (axis) => all.axes[axis][1];
-const classOf = (verdict) => all.verdicts[verdict].replace(" ", "-");
-const OUTSIDE = all.verdicts.indexOf("outside");
-const KNOWN = all.verdicts.indexOf("known limit");
+const classOf = (assessment) => all.assessments[assessment].replace(" ", "-");
+const OUTSIDE = all.assessments.indexOf("outside");
+const KNOWN = all.assessments.indexOf("known limit");
 const nameOf = (row) => (row.stack === "sim" ? row.controller : `${row.controller} on ${row.stack}`);
 const idOf = (row) => `of-${row.stack}-${row.controller}`.replace(/[^A-Za-z0-9-]/g, "_");
 const settings = (at) => at.map((value, axis) => `${all.axes[axis][0]}=${valuesOf(axis)[value]}`).join(",");
-const count = (row, verdict) => row.cells.filter((one) => one.verdict === verdict).length;
+const count = (row, assessment) => row.cells.filter((one) => one.assessment === assessment).length;
 
 function command(row, at) {
   const stack = row.stack === "sim" ? "" : ` --stack ${row.stack}`;
@@ -30,13 +30,13 @@ function mapOf(row) {
     valuesOf(RATE).forEach((rate, x) => valuesOf(BUFFER).forEach((buffer, b) => {
       const here = row.cells.filter((one) => one.at[RATE] === x && one.at[RTT] === y && one.at[BUFFER] === b);
       if (here.length === 0) return;
-      const worst = Math.max(...here.map((one) => one.verdict));
-      const many = here.filter((one) => one.verdict === worst).length;
-      const title = `${rate}bit/s, ${rtt}, buffer ${buffer}: ${many} of ${here.length} ${all.verdicts[worst]}${worst === 0 ? `: ${here[0].reason}` : ""}`;
+      const worst = Math.max(...here.map((one) => one.assessment));
+      const many = here.filter((one) => one.assessment === worst).length;
+      const title = `${rate}bit/s, ${rtt}, buffer ${buffer}: ${many} of ${here.length} ${all.assessments[worst]}${worst === 0 ? `: ${here[0].reason}` : ""}`;
       parts.push(svg("rect", { class: classOf(worst), x: left + x * (wide + gap) + b * stripe, y: at, width: stripe - 0.6, height: high }, svg("title", {}, title)));
     }));
   });
-  const label = `${nameOf(row)}: ${all.verdicts.map((verdict, i) => `${count(row, i)} ${verdict}`).join(", ")}`;
+  const label = `${nameOf(row)}: ${all.assessments.map((assessment, i) => `${count(row, i)} ${assessment}`).join(", ")}`;
   return svg("svg", { class: "regime-map", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...parts);
 }
 
@@ -65,10 +65,10 @@ function open(row) {
 }
 
 function detailsOf(row) {
-  const bad = row.cells.filter((one) => one.verdict === OUTSIDE || one.verdict === KNOWN);
+  const bad = row.cells.filter((one) => one.assessment === OUTSIDE || one.assessment === KNOWN);
   const lines = bad.flatMap((one) => (one.broken ?? [null]).map((broken) => ({ one, broken })));
   const columns = [
-    wordColumn("Verdict", ({ one, broken }) => (broken?.known_limit ? "known limit" : all.verdicts[one.verdict]), { header: true }),
+    wordColumn("Verdict", ({ one, broken }) => (broken?.known_limit ? "known limit" : all.assessments[one.assessment]), { header: true }),
     ...all.axes.map(([name], axis) => wordColumn(name, ({ one }) => valuesOf(axis)[one.at[axis]])),
     wordColumn("Of", ({ broken }) => broken?.kind ?? "run"),
     { label: "Is", value: ({ broken }) => broken?.value, text: ({ broken }) => (broken ? number(broken.value) : "–"), numeric: true, better: "high" },
@@ -83,7 +83,7 @@ function detailsOf(row) {
   });
   return el("section", { id: idOf(row), "aria-labelledby": `${idOf(row)}-title` },
     el("h2", { id: `${idOf(row)}-title`, style: "text-transform: none" }, nameOf(row)),
-    el("p", { class: "facts" }, all.verdicts.map((verdict, i) => `${count(row, i)} ${verdict}`).reverse().join(" · ")), table);
+    el("p", { class: "facts" }, all.assessments.map((assessment, i) => `${count(row, i)} ${assessment}`).reverse().join(" · ")), table);
 }
 
 function start() {
