@@ -23,7 +23,7 @@ FILE_BYTES, SLOW_BYTES = 100_000, 3_000_000
 STOPPED_BYTES, STOPPED_AFTER_S, STOPPED_S = 30_000_000, 0.06, 8
 KILLED_AFTER_S = 3
 # Clients that take longer are hung.
-PATIENCE_S = 120
+TIMEOUT_S = 120
 # After the last client the killed ones' connections time out.
 IDLE_S = 45.0
 perf = name == "msquic"
@@ -106,7 +106,7 @@ def come(number):
     slow, killed = number % 5 == 0, number % 50 == 25
     file = "large" if slow else "small"
     client = begin(file)
-    guard = threading.Timer(PATIENCE_S, client.kill)
+    guard = threading.Timer(TIMEOUT_S, client.kill)
     guard.start()
     if killed:
         time.sleep(KILLED_AFTER_S if not perf else STOPPED_AFTER_S)

@@ -1,4 +1,4 @@
-//! Verdicts: what was read off a run, held against its bounds.
+//! Assessments: what was read off a run, held against its bounds.
 
 use serde::{Deserialize, Serialize};
 

@@ -23,7 +23,7 @@ fn results() -> Results {
     }
 }
 
-/// Verdicts, bounds and the reason of what is not run are in the page, which asks for nothing.
+/// Assessments, bounds and the reason of what is not run are in the page, which asks for nothing.
 #[test]
 fn the_page_holds_every_assessment() {
     let html = page(&results(), Effort::Quick);

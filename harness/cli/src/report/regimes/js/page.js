@@ -68,7 +68,7 @@ function detailsOf(row) {
   const bad = row.cells.filter((one) => one.assessment === OUTSIDE || one.assessment === KNOWN);
   const lines = bad.flatMap((one) => (one.broken ?? [null]).map((broken) => ({ one, broken })));
   const columns = [
-    wordColumn("Verdict", ({ one, broken }) => (broken?.known_limit ? "known limit" : all.assessments[one.assessment]), { header: true }),
+    wordColumn("Assessment", ({ one, broken }) => (broken?.known_limit ? "known limit" : all.assessments[one.assessment]), { header: true }),
     ...all.axes.map(([name], axis) => wordColumn(name, ({ one }) => valuesOf(axis)[one.at[axis]])),
     wordColumn("Of", ({ broken }) => broken?.kind ?? "run"),
     { label: "Is", value: ({ broken }) => broken?.value, text: ({ broken }) => (broken ? number(broken.value) : "–"), numeric: true, better: "high" },
