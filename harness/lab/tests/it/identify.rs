@@ -338,7 +338,7 @@ fn the_share_that_flows_are_named_by() {
         let cells = [one, two].map(|at| format!("{} | {} | {}", at.right, at.wrong, at.refused));
         table.push_str(&format!("| {share} | {} |\n", cells.join(" | ")));
     }
-    print_as_documented(&table);
+    println!("{table}");
     let at = shares.iter().position(|share| *share == NEARER).unwrap();
     assert!(one[at].refused * 5 >= one[at].of * 4, "four of five that are not known are refused: {:?}", one[at]);
     assert!(two[at].refused * 5 >= two[at].of * 4, "four of five that are not known are refused: {:?}", two[at]);
