@@ -55,6 +55,8 @@ export async function inBrowser(options, body) {
 
 async function once({ file, address = pathToFileURL(file).href, hash = "", ready = "main tbody tr", before: prepare, ...options }, body) {
   const page = await browser.newPage({ viewport: DESKTOP, colorScheme: "light", ...options });
+  // Beside other work a browser may take long; a page that does not come fails all the same.
+  page.setDefaultTimeout(120_000);
   const complaints = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(String(error)));

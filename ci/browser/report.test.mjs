@@ -151,7 +151,7 @@ test("the values under the pointer stand above the lines and cover none", () => 
   await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2);
   await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2, { steps: 4 });
   const values = plot.locator(".panel-head .value").filter({ hasText: /\d/ });
-  await values.first().waitFor({ timeout: 5000 });
+  await values.first().waitFor();
   const time = await plot.evaluate((element) => element.figure.cursor);
   assert.ok(Math.abs(time - scene.duration_s / 2) < scene.duration_s / 100, `${time}`);
   const [line] = await drawnLines(page, scene.name);

@@ -20,7 +20,7 @@ const comparison = (options, body) => inBrowser({ file: process.env.COMPARISON, 
 async function figureOf(page, section = "#trace-0") {
   const plot = page.locator(`${section} figure .plot`);
   await plot.evaluate((element) => element.scrollIntoView({ block: "center" }));
-  await page.waitForFunction((id) => document.querySelector(`${id} figure .plot`).figure?.drawn.length > 0, section, { timeout: 30_000 });
+  await page.waitForFunction((id) => document.querySelector(`${id} figure .plot`).figure?.drawn.length > 0, section);
   return plot;
 }
 
@@ -29,7 +29,7 @@ async function redrawn(plot, act) {
   await plot.evaluate((element) => {
     element.redrawn = new Promise((resolve, reject) => {
       element.addEventListener("drawn", () => resolve(), { once: true });
-      setTimeout(() => reject(new Error("not drawn anew")), 20_000);
+      setTimeout(() => reject(new Error("not drawn anew")), 120_000);
     });
   });
   await act();
@@ -191,7 +191,7 @@ test("the values under the pointer stand in the legends of all panels", () => op
   const { height } = await plot.boundingBox();
   await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2);
   await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2, { steps: 4 });
-  await plot.locator(".value", { hasText: /\d/ }).first().waitFor({ timeout: 5000 });
+  await plot.locator(".value", { hasText: /\d/ }).first().waitFor();
   const time = await plot.evaluate((element) => element.figure.cursor);
   const entries = await plot.locator(".panel-head li").evaluateAll((all) => all.map((entry) => entry.textContent));
   const cwnd = (await pointsOf(page, 0, "congestion_window", 0, time)).at(-1)[1];

@@ -147,15 +147,15 @@ impl Liveness {
             return Ok(());
         };
         let timeouts = if self.received == 0 { self.handshake_timeouts } else { PROBE_TIMEOUTS };
-        let timeouts = Span((self.probe_timeout(receiver_timeout) + silence).0.saturating_mul(timeouts)) + gap + gap;
+        let limit = Span((self.probe_timeout(receiver_timeout) + silence).0.saturating_mul(timeouts)) + gap + gap;
         let waited = now.since(since);
-        if waited > timeouts {
+        if waited > limit {
             return Err(format!(
                 "nothing arrived for {:.3} s after the fault that ended at {:.3} s and the last sign of life at {:.3} s, though {timeouts} probe timeouts are {:.3} s",
                 waited.secs(),
                 self.over.0 as f64 / 1e9,
                 since.0 as f64 / 1e9,
-                timeouts.secs()
+                limit.secs()
             ));
         }
         if received > self.received {
