@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 const DATAGRAM: usize = 1350;
 /// Without an answer for so long something is stuck.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 fn config() -> Result<Config, quiche::Error> {
     let mut config = Config::new(quiche::PROTOCOL_VERSION)?;
@@ -67,8 +67,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut piece = vec![0; 1 << 16];
     let (mut asked, mut finished, start) = (false, false, Instant::now());
     while !finished {
-        if start.elapsed() > PATIENCE {
-            return Err(format!("{} of {bytes} bytes after {PATIENCE:?}", received.0).into());
+        if start.elapsed() > TIMEOUT {
+            return Err(format!("{} of {bytes} bytes after {TIMEOUT:?}", received.0).into());
         }
         if !asked && client.is_established() {
             asked = client.stream_send(0, b"all", true)? == 3;

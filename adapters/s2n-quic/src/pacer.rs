@@ -16,7 +16,7 @@ const LATENESS: Span = Span::from_millis(2);
 const BURST: u64 = 10;
 
 /// The longest a packet is held, whatever the rate.
-const PATIENCE: Span = Span::from_millis(1000);
+const LONGEST_DELAY: Span = Span::from_millis(1000);
 
 /// Parts of a nanosecond, by which the price of a byte goes; a packet's is then right to a
 /// hundredth of one.
@@ -62,7 +62,7 @@ impl Pacer {
 
     #[inline]
     fn takes(&self, bytes: u64) -> Span {
-        Span(bytes.saturating_mul(self.price) >> PARTS_BITS).min(PATIENCE)
+        Span(bytes.saturating_mul(self.price) >> PARTS_BITS).min(LONGEST_DELAY)
     }
 
     /// When the next packet may leave, unless that time has come.

@@ -146,7 +146,7 @@ impl Recorder for FlowWindows {
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Has the peer send its answer and waits for its end. Returns its size, bytes.
 fn fetch(client: &Connection) -> usize {
@@ -169,7 +169,7 @@ fn arrivals(arrived: Sender<(usize, bool)>) -> impl Fn(StreamEvent<'_>) {
 fn whole(arrives: &Receiver<(usize, bool)>) -> usize {
     let mut bytes = 0;
     loop {
-        let (more, fin) = arrives.recv_timeout(PATIENCE).expect("the answer arrives");
+        let (more, fin) = arrives.recv_timeout(TIMEOUT).expect("the answer arrives");
         bytes += more;
         if fin {
             return bytes;
@@ -277,7 +277,7 @@ impl Answering {
             if now == before {
                 return;
             }
-            assert!(start.elapsed() < PATIENCE, "the connection is never quiet");
+            assert!(start.elapsed() < TIMEOUT, "the connection is never quiet");
             before = now;
         }
     }
@@ -314,7 +314,7 @@ fn another_port_keeps_the_flow_and_another_address_starts_one() {
             }
         })
         .unwrap();
-    connects.recv_timeout(PATIENCE).expect("the handshake is over");
+    connects.recv_timeout(TIMEOUT).expect("the handshake is over");
     let flows = || windows.0.lock().unwrap().iter().map(|flow| (flow[0], flow[flow.len() - 1])).collect::<Vec<_>>();
     assert_eq!(fetch(&client), ANSWER);
     let [(_, grown)] = flows()[..] else { panic!("one connection has flows {:?}", flows()) };
@@ -346,7 +346,7 @@ fn data_of_0_rtt_leaves_in_the_first_window() {
             }
         })
         .unwrap();
-    let ticket = tickets.recv_timeout(PATIENCE).expect("the server sends a ticket");
+    let ticket = tickets.recv_timeout(TIMEOUT).expect("the server sends a ticket");
     assert_eq!(fetch(&first), ANSWER);
     drop(first);
     let (arrived, arrives) = channel();
