@@ -41,6 +41,8 @@ parameters! {
         slow_start: SlowStart = SlowStart::Standard, source "RFC 9406; RFC 9438 §4.10; draft-chung-ccwg-search; draft-kazuho-ccwg-rapid-start";
         /// Packets one ACK adds at most there; infinite where the sender paces.
         hystart_l: f64 = f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "RFC 9406 §4.3";
+        /// Rounds of conservative slow start there, until it ends; with 0 it ends at the rise, as hybrid slow start does.
+        css_rounds: u32 = 5, in 0, 255, unit "rounds", source "RFC 9406 §4.3";
         /// Limited slow start's max_ssthresh; 0 is off.
         lss: f64 = 0.0, in 0.0, 1_048_576.0, unit "packets", source "RFC 3742; spec: sharma §1.7";
         /// Whether the first reduction of a flow is a halving whatever the scheme says.
@@ -91,6 +93,22 @@ pub fn limited_divisor(max_ssthresh: f64, cwnd: f64) -> Option<f64> {
     }
     let k = (cwnd / (0.5 * max_ssthresh)) as u32;
     (k >= 1).then(|| f64::from(k))
+}
+
+/// What start-up makes of a window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Next {
+    /// Window and threshold to go on with.
+    pub to: Reduction,
+    /// A reduction of several steps has ended: the window, packets, that the scheme's own response would have reduced to
+    /// this one.
+    pub reduced_from: Option<f64>,
+}
+
+impl From<Reduction> for Next {
+    fn from(to: Reduction) -> Next {
+        Next { to, reduced_from: None }
+    }
 }
 
 /// The start-up of one flow, with its state.
@@ -148,7 +166,7 @@ impl StartUp {
     /// An event that the scheme and its window have taken in: bytes acknowledged, RTT samples, losses, marks, idle
     /// periods. Returns the window and threshold to go on with, where they are other than those of `window`.
     #[inline(always)]
-    pub fn on_event(&mut self, params: &Params, limits: &Limits, window: &Window, event: &Event) -> Option<Reduction> {
+    pub fn on_event(&mut self, params: &Params, limits: &Limits, window: &Window, event: &Event) -> Option<Next> {
         // An ACK in congestion avoidance, by far the usual event, is no start-up's.
         if matches!(event.kind, EventKind::PacketsAcked(_)) && !window.in_slow_start() {
             return None;
@@ -162,16 +180,17 @@ impl StartUp {
         limits: &Limits,
         window: &Window,
         event: &Event,
-    ) -> Option<Reduction> {
+    ) -> Option<Next> {
         match (self, &event.kind) {
             (StartUp::HyStart(hystart), EventKind::PacketsAcked(acked)) if window.in_first_slow_start(limits) => {
-                let over = hystart.on_rtt_sample(event.now, acked.newest_sent_at, acked.rtt.map(|rtt| rtt.latest));
-                over.then(|| Reduction::to(window.cwnd))
+                let (newest, rtt) = (acked.newest_sent_at, acked.rtt.map(|rtt| rtt.latest));
+                let over = hystart.on_rtt_sample(event.now, newest, rtt, params.css_rounds);
+                over.then(|| Reduction::to(window.cwnd).into())
             }
             (StartUp::Search(search), EventKind::PacketsAcked(acked)) if window.in_first_slow_start(limits) => {
                 let overshoot = search.on_ack(event.now, acked)?;
                 let least = limits.initial_window(window.mtu).min(window.cwnd);
-                Some(Reduction::to((window.cwnd - overshoot / window.mtu).max(least)))
+                Some(Reduction::to((window.cwnd - overshoot / window.mtu).max(least)).into())
             }
             (StartUp::Rapid(rapid), _) => rapid.on_event(limits, window, event),
             // What was measured before it is no reference for after it, when the window starts up anew

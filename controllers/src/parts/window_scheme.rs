@@ -111,6 +111,12 @@ pub trait WindowScheme: Debug + Send + Sync + Sized + 'static {
         let _ = flow;
     }
 
+    /// Start-up's own reduction, of several steps, is over: the window is what [`on_congestion`](Self::on_congestion)
+    /// would have made of `full` packets, whatever it was when congestion struck.
+    fn on_start_up_reduced(flow: &mut Flow<'_, Self>, full: f64) {
+        let _ = (flow, full);
+    }
+
     /// Persistent congestion; returns the new threshold, packets, which counts unless the flight
     /// was [answered](Flow::answered).
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
@@ -446,8 +452,11 @@ impl<S: WindowScheme> Flow<'_, S> {
             self.handle_without_congestion(may_grow);
         }
         let Base { limits, start_up } = self.params.as_ref();
-        if let Some(to) = self.start_up.on_event(start_up, limits, self.window, self.event) {
-            self.window.start_up_at(limits, to);
+        if let Some(next) = self.start_up.on_event(start_up, limits, self.window, self.event) {
+            self.window.start_up_at(limits, next.to);
+            if let Some(full) = next.reduced_from {
+                S::on_start_up_reduced(&mut self.reborrow(), full);
+            }
         }
         if let Some((_, backstop)) = S::backstop(self.params, self.state) {
             backstop.hold(&self.params.as_ref().limits, self.window);

@@ -186,6 +186,12 @@ impl WindowScheme for Bic {
         Response::to(if cwnd > params.low_window { params.beta } else { 0.5 } * cwnd)
     }
 
+    /// The search goes to the window whose reduction this is.
+    fn on_start_up_reduced(flow: &mut Flow<'_, Self>, full: f64) {
+        flow.state.maximum.current.last_max = full;
+        flow.state.step = None;
+    }
+
     /// `spec: sharma §5 rule 4`, A-37: the search starts over.
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
         flow.state.maximum.current = Maximum::default();

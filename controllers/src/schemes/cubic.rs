@@ -172,6 +172,12 @@ impl WindowScheme for Cubic {
         Response::to(decreased(flow))
     }
 
+    /// `W_max` and `cwnd_prior` are of the window whose reduction this is (`RFC 9438 §4.1.2`).
+    fn on_start_up_reduced(flow: &mut Flow<'_, Self>, full: f64) {
+        let variables = &mut flow.state.variables.current;
+        (variables.w_max, variables.cwnd_prior) = (full, full);
+    }
+
     /// K is 0 in the epoch after a timeout (`RFC 9438 §4.8`). `cwnd_prior` is of the response that
     /// set the threshold (§4.1.2).
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {

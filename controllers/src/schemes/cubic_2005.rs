@@ -174,6 +174,11 @@ impl WindowScheme for Cubic2005 {
         Response::to(params.beta * cwnd)
     }
 
+    /// `last_max` is the window whose reduction this is.
+    fn on_start_up_reduced(flow: &mut Flow<'_, Self>, full: f64) {
+        flow.state.variables.current.last_max = full;
+    }
+
     /// `spec: sharma §6 rule 3`, `B-RTO`.
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
         let (params, cwnd, answered) = (flow.params, flow.cwnd, flow.answered());

@@ -12,8 +12,6 @@ const MIN_RTT_DIVISOR: u32 = 8;
 const N_RTT_SAMPLE: u8 = 8;
 /// `CSS_GROWTH_DIVISOR` (`RFC 9406 §4.3`).
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
-/// `CSS_ROUNDS` (`RFC 9406 §4.3`).
-const CSS_ROUNDS: u8 = 5;
 
 /// HyStart++ (`RFC 9406 §4.2`): each round compares its smallest RTT with that of the round
 /// before, and slow start ends where it rose.
@@ -58,14 +56,14 @@ impl HyStart {
         self.css_rounds.is_some()
     }
 
-    /// A round starts at `now`; whether it is one too many in conservative slow start.
-    fn next_round(&mut self, now: Time) -> bool {
+    /// A round starts at `now`; whether it is one more than `most` in conservative slow start.
+    fn next_round(&mut self, now: Time, most: u32) -> bool {
         self.round_start = now;
         self.last_round_min_rtt = self.current_round_min_rtt;
         self.current_round_min_rtt = u32::MAX;
         self.rtt_sample_count = 0;
         self.css_rounds = self.css_rounds.map(|rounds| rounds.saturating_add(1));
-        self.css_rounds.is_some_and(|rounds| rounds > CSS_ROUNDS)
+        self.css_rounds.is_some_and(|rounds| u32::from(rounds) > most)
     }
 
     /// `added` packets in slow start: at most `l` of them, a quarter in conservative slow start (`RFC 9406 §4.2`).
@@ -77,9 +75,10 @@ impl HyStart {
     }
 
     /// An ACK frame of packets the newest of which was sent at `newest_sent_at`, with its RTT sample, after the
-    /// window has grown by it. Returns whether slow start is over (`RFC 9406 §4.2`).
-    pub fn on_rtt_sample(&mut self, now: Time, newest_sent_at: Time, rtt: Option<Span>) -> bool {
-        if newest_sent_at >= self.round_start && self.next_round(now) {
+    /// window has grown by it. Returns whether slow start is over (`RFC 9406 §4.2`), after `css_rounds`, `CSS_ROUNDS`, of
+    /// conservative slow start.
+    pub fn on_rtt_sample(&mut self, now: Time, newest_sent_at: Time, rtt: Option<Span>, css_rounds: u32) -> bool {
+        if newest_sent_at >= self.round_start && self.next_round(now, css_rounds) {
             return true;
         }
         let Some(rtt) = rtt else { return false };
@@ -97,6 +96,7 @@ impl HyStart {
             if self.current_round_min_rtt >= self.last_round_min_rtt.saturating_add(thresh) {
                 self.css_baseline_min_rtt = self.current_round_min_rtt;
                 self.css_rounds = Some(1);
+                return css_rounds == 0;
             }
         }
         false
@@ -112,10 +112,16 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// A flow of rounds, each 100 ms after the one before.
-    #[derive(Default)]
     struct Rounds {
         hystart: HyStart,
         now: u64,
+        css_rounds: u32,
+    }
+
+    impl Default for Rounds {
+        fn default() -> Self {
+            Rounds { hystart: HyStart::default(), now: 0, css_rounds: 5 }
+        }
     }
 
     impl Rounds {
@@ -125,7 +131,7 @@ mod tests {
             let mut over = false;
             for i in 0..samples {
                 let now = Time(self.now + 100 * MS + u64::from(i));
-                over |= self.hystart.on_rtt_sample(now, sent_at, Some(Span::from_micros(rtt_us)));
+                over |= self.hystart.on_rtt_sample(now, sent_at, Some(Span::from_micros(rtt_us)), self.css_rounds);
             }
             self.now += 100 * MS;
             over
@@ -168,7 +174,7 @@ mod tests {
         let sent_at = Time(flow.now);
         for i in 0..20u64 {
             let rtt = if i == 3 { 50_000 } else { 90_000 };
-            flow.hystart.on_rtt_sample(Time(flow.now + 100 * MS + i), sent_at, Some(Span::from_micros(rtt)));
+            flow.hystart.on_rtt_sample(Time(flow.now + 100 * MS + i), sent_at, Some(Span::from_micros(rtt)), 5);
         }
         assert!(!flow.conservative());
     }
@@ -190,6 +196,18 @@ mod tests {
         assert!(flow.round(8, 90_000));
     }
 
+    /// Without any of them it ends at the rise, as hybrid slow start does.
+    #[test]
+    fn as_many_rounds_of_it_as_are_set() {
+        for css_rounds in 0..4 {
+            let mut flow = Rounds { css_rounds, ..Rounds::default() };
+            assert!(!flow.round(8, 50_000));
+            let conservative = (0..css_rounds).take_while(|_| !flow.round(8, 90_000)).count();
+            assert_eq!(conservative, css_rounds as usize);
+            assert!(flow.round(8, 90_000), "{css_rounds}");
+        }
+    }
+
     #[test]
     fn a_fall_below_the_baseline_resumes_slow_start() {
         let mut flow = Rounds::after(&[(8, 50_000), (8, 90_000), (8, 90_000), (8, 89_999)]);
@@ -203,7 +221,7 @@ mod tests {
     fn acks_without_a_sample_count_rounds_only() {
         let mut flow = Rounds::after(&[(8, 50_000)]);
         for round in 0..9u64 {
-            assert!(!flow.hystart.on_rtt_sample(Time((2 + round) * 100 * MS), Time((1 + round) * 100 * MS), None));
+            assert!(!flow.hystart.on_rtt_sample(Time((2 + round) * 100 * MS), Time((1 + round) * 100 * MS), None, 5));
         }
         assert!(!flow.conservative());
         assert_eq!(flow.hystart.last_round_min_rtt, u32::MAX, "a round without samples has no minimum");

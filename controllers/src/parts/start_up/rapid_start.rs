@@ -4,11 +4,14 @@
 //! Readings: the packets whose loss begins the recovery period are lost within it; without them the window would not end at
 //! β of what was delivered. What the ACK that ends it acknowledges of before it counts, what was sent in it does not.
 //! β is what the scheme's own response keeps. Slow start's threshold is the window before the loss until the period is
-//! over, and then the window. Pacing is the sender's (`RFC 9002 §7.7`).
+//! over, and then the window. The full BDP, of which that is β as after any response, is then what a scheme takes for the
+//! window of before: CUBIC's `W_max` and `cwnd_prior` (`RFC 9438 §4.1.2`), not the window of before the loss, which held
+//! what was lost, too. Pacing is the sender's (`RFC 9002 §7.7`).
 
 use crate::event::{PacketsAcked, RttSample};
 use crate::parts::limits::Limits;
 use crate::parts::recovery::Reduction;
+use crate::parts::start_up::Next;
 use crate::parts::window::Window;
 use crate::parts::windowed::WindowedMin;
 use crate::{Event, EventKind, Span, Time};
@@ -121,7 +124,7 @@ impl RapidStart {
     }
 
     /// An event that window and scheme have taken in; see [`StartUp::on_event`](super::StartUp::on_event).
-    pub fn on_event(&mut self, limits: &Limits, window: &Window, event: &Event) -> Option<Reduction> {
+    pub fn on_event(&mut self, limits: &Limits, window: &Window, event: &Event) -> Option<Next> {
         let RapidStart::Recovery(recovery) = self else {
             match &event.kind {
                 EventKind::IdleRestart(idle) if idle.is_long() => *self = RapidStart::default(),
@@ -142,11 +145,12 @@ impl RapidStart {
             _ => return None,
         };
         let to = if by > 0.0 { recovery.lower(limits, window, by, over) } else { recovery.keep(window, over) };
+        let reduced_from = over.then(|| recovery.full(window, to.ssthresh));
         if over {
             *self = RapidStart::default();
         }
         // Taken back, slow start goes on.
-        (!window.in_first_slow_start(limits)).then_some(to)
+        (!window.in_first_slow_start(limits)).then_some(Next { to, reduced_from })
     }
 }
 
@@ -164,6 +168,11 @@ impl Recovery {
         let cwnd = (window.cwnd - by / window.mtu).max(least.max(limits.min_window)).min(window.cwnd);
         self.cwnd = cwnd;
         Reduction { cwnd, ssthresh: if over { cwnd.max(2.0) } else { window.ssthresh } }
+    }
+
+    /// The full BDP of a period that ends at `cwnd` packets, which are β of it; no more than the window before the loss.
+    fn full(&self, window: &Window, cwnd: f64) -> f64 {
+        (cwnd / self.factors.beta).min(self.before * (self.mtu / window.mtu))
     }
 
     /// The window as it is, with the one of the period as its threshold once that is `over`.

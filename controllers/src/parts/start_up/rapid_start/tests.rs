@@ -194,6 +194,42 @@ fn a_spurious_loss_goes_on_with_slow_start() {
     assert_eq!(at(state, 1100, fresh(1)).window.cwnd, 602.0);
 }
 
+/// CUBIC's `W_max` by its name in the log.
+fn of(state: &State<cubic::State>, name: &str) -> Option<f64> {
+    let mut found = None;
+    Cubic::inspect(&params(), state, View::solo(&()), &mut |known, value| {
+        if known == name {
+            found = Some(value);
+        }
+    });
+    found
+}
+
+/// §Deriving the Reduction Factors: the end of the period is the full BDP times β, as after any other response; `RFC 9438
+/// §4.1.2, §4.2`: the curve starts there and aims at the full BDP.
+#[test]
+fn the_curve_aims_at_what_was_delivered() {
+    let events = [(1010, old(400)), (1020, lost(199)), (1100, fresh(1))];
+    let state = events.iter().fold(after_loss(600.0, 1), |state, (ms, kind)| at(state, *ms, *kind));
+    assert_close(state.window.cwnd, 0.7 * 400.0, 1e-9);
+    for name in ["w_max", "cwnd_prior"] {
+        assert_close(of(&state, name).unwrap(), 400.0, 1e-9);
+    }
+    let state = at(state, 1200, fresh(1));
+    assert_close(of(&state, "plateau").unwrap(), 400.0, 1e-9);
+    assert_close(of(&state, "k_s").unwrap(), libm::cbrt(0.3 * 400.0 / 0.4), 1e-9);
+    // The losses were none: nothing is left of it.
+    let state = at(state, 1210, EventKind::SpuriousLoss(SpuriousLoss::new(Time(900 * MS))));
+    assert_eq!((state.window.cwnd, of(&state, "w_max")), (600.0, Some(0.0)));
+}
+
+#[test]
+fn the_curve_aims_no_higher_than_before_the_loss() {
+    let state = at(after_loss(600.0, 1), 1100, fresh(1));
+    assert_close(state.window.cwnd, 53.0 / 60.0 * 599.0, 1e-9);
+    assert_eq!(of(&state, "w_max"), Some(600.0));
+}
+
 /// A loss of a packet that was sent in the period is another congestion event, with the scheme's own response.
 #[test]
 fn a_loss_of_later_packets_is_the_schemes() {
