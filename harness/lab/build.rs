@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Sources that decide what a simulated run yields.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "../../controllers/src",
     "../../adapters/common/src",
     "../network/src",
@@ -16,6 +16,7 @@ const SOURCES: [&str; 11] = [
     "src/evaluation",
     "src/regimes/measure.rs",
     "src/results/metrics.rs",
+    "src/send_rate/measure.rs",
     "src/start_up/measure.rs",
     "src/sweep/measure.rs",
     "build.rs",

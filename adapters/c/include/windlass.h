@@ -201,6 +201,26 @@ typedef struct windlass_decision {
     uint8_t reserved;
 } windlass_decision;
 
+/* windlass_send_rate_estimate.confidence */
+#define WINDLASS_CONFIDENCE_LOW 1u    /* the window and the RTT alone, or measured more than ten seconds ago */
+#define WINDLASS_CONFIDENCE_MEDIUM 2u /* measured earlier; since then the application sent too little to repeat it */
+#define WINDLASS_CONFIDENCE_HIGH 3u   /* delivered in the latest round trips */
+
+/* windlass_send_rate_estimate.limited_by */
+#define WINDLASS_LIMITED_BY_APPLICATION 1u
+#define WINDLASS_LIMITED_BY_START_UP 2u /* the rate is about to rise */
+#define WINDLASS_LIMITED_BY_WINDOW 3u
+#define WINDLASS_LIMITED_BY_PACING 4u
+
+/* The estimated send rate: the rate at which the next data leave and arrive, of packets as a window counts
+ * them. All fields are 0 before the first RTT sample and after a failure. */
+typedef struct windlass_send_rate_estimate {
+    uint64_t bits_per_s;
+    uint8_t confidence;
+    uint8_t limited_by;
+    uint8_t reserved[6];
+} windlass_send_rate_estimate;
+
 typedef struct windlass_controller windlass_controller;
 typedef struct windlass_flow windlass_flow;
 
@@ -232,6 +252,8 @@ WINDLASS_API void windlass_stop(windlass_flow *flow);
 WINDLASS_API const char *windlass_name(const windlass_flow *flow);
 /* Writes what the flow may do now. */
 WINDLASS_API int windlass_decide(windlass_flow *flow, windlass_decision *decision);
+/* Writes the estimated send rate, as of the latest event. */
+WINDLASS_API int windlass_send_rate(windlass_flow *flow, windlass_send_rate_estimate *estimate);
 
 /* For each packet in flight if the stack has WINDLASS_SIGNAL_SENT; otherwise, if it can, for
  * each that is sent while nothing is in flight. */
@@ -298,6 +320,8 @@ WINDLASS_SIZE(decision, 48);
 WINDLASS_AT(decision, wake_ns, 32);
 WINDLASS_AT(decision, flags, 40);
 WINDLASS_AT(decision, dscp, 46);
+WINDLASS_SIZE(send_rate_estimate, 16);
+WINDLASS_AT(send_rate_estimate, limited_by, 9);
 #undef WINDLASS_SIZE
 #undef WINDLASS_AT
 #endif

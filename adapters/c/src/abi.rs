@@ -213,6 +213,17 @@ pub struct Decision {
     pub reserved: u8,
 }
 
+/// The estimated send rate; `windlass.h` has the words.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[allow(missing_docs)]
+pub struct SendRate {
+    pub bits_per_s: u64,
+    pub confidence: u8,
+    pub limited_by: u8,
+    pub reserved: [u8; 6],
+}
+
 #[cfg(test)]
 mod tests {
     use std::mem::offset_of;
@@ -246,6 +257,7 @@ mod tests {
             Acked "acked": one_way_ns, packets, flags;
             Lost "lost": packets, flags;
             Decision "decision": wake_ns, flags, dscp;
+            SendRate "send_rate_estimate": limited_by;
         }
     }
 

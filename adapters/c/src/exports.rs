@@ -275,6 +275,22 @@ pub unsafe extern "C" fn windlass_decide(flow: *const Handle, decision: *mut abi
     if decided.flags & abi::decision::ENDED == 0 { OK } else { PANICKED }
 }
 
+/// Writes the rate at which the flow's next data leave and arrive.
+///
+/// # Safety
+/// `flow` is null, or came from [`windlass_start`] and was not stopped; `rate` is null or
+/// writable.
+// SAFETY: as for `windlass_abi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn windlass_send_rate(flow: *const Handle, rate: *mut abi::SendRate) -> c_int {
+    // SAFETY: the caller promises it.
+    let (Some(flow), false) = (unsafe { flow.as_ref() }, rate.is_null()) else { return INVALID };
+    let estimate = flow.with(|flow| flow.send_rate());
+    // SAFETY: it is not null, and the caller promises that it is writable.
+    unsafe { rate.write(estimate) };
+    OK
+}
+
 /// Passes an event to a flow.
 ///
 /// # Safety

@@ -1,6 +1,8 @@
 //! One path of a stack in another language as a windlass flow.
 
-use windlass_adapter::{FellBack, Flow, LostPackets, NamedController, PathFlow, Sent, one_way_delays, send_quantum};
+use windlass_adapter::{
+    Confidence, FellBack, Flow, Limit, LostPackets, NamedController, PathFlow, Sent, one_way_delays, send_quantum,
+};
 use windlass_controllers::event::{Delivery, RttSample};
 use windlass_controllers::{ConfiguredController, Ecn, Phase, Span, Time};
 
@@ -205,6 +207,26 @@ impl<C: ConfiguredController> StackPath<C> {
     pub fn on_timer(&mut self, now_ns: u64) {
         self.begin(now_ns);
         self.path.timer_expired();
+    }
+
+    /// The estimated send rate; all zero before the first RTT sample.
+    #[must_use]
+    pub fn send_rate(&self) -> abi::SendRate {
+        self.path.flow().send_rate().map_or(abi::SendRate::default(), |rate| abi::SendRate {
+            bits_per_s: rate.bits_per_s.max(1),
+            confidence: match rate.confidence {
+                Confidence::Low => 1,
+                Confidence::Medium => 2,
+                Confidence::High => 3,
+            },
+            limited_by: match rate.limited_by {
+                Limit::Application => 1,
+                Limit::StartUp => 2,
+                Limit::Window => 3,
+                Limit::Pacing => 4,
+            },
+            reserved: [0; 6],
+        })
     }
 
     /// What the sender may do.

@@ -105,6 +105,12 @@ impl<C: ConfiguredController> GuardedFlow<C> {
         }
     }
 
+    /// The estimated send rate; all zero after a panic.
+    #[must_use]
+    pub fn send_rate(&self) -> abi::SendRate {
+        self.path.call(StackPath::send_rate).unwrap_or_default()
+    }
+
     /// What the sender may do; after a panic the last decision, flagged as such.
     pub fn decision(&mut self) -> abi::Decision {
         if self.last.flags & abi::decision::SHARED != 0 {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Path, Table, Time, View};
 
 use crate::group::Membership;
-use crate::{GroupStep, Groups, NamedController, Recorder};
+use crate::{GroupStep, Groups, NamedController, Recorder, SendRate, SendRateMeter};
 
 /// One flow of an algorithm.
 ///
@@ -25,6 +25,7 @@ pub struct Flow<C: ConfiguredController = NamedController> {
     decision: Decision,
     place: Place<C>,
     state: C::State,
+    send_rate: SendRateMeter,
 }
 
 enum Place<C: ConfiguredController> {
@@ -73,7 +74,16 @@ impl<C: ConfiguredController> Flow<C> {
             Place::Ungrouped(group) => controller.decide(&state, View::solo(group)),
             Place::Grouped(_) => controller.decide(&state, View::solo(&controller.group())),
         };
-        Flow { controller, state, place, decision, version: 0, last: path.now, recorder: None }
+        Flow {
+            controller,
+            state,
+            place,
+            decision,
+            version: 0,
+            last: path.now,
+            recorder: None,
+            send_rate: SendRateMeter::default(),
+        }
     }
 
     /// Sends every event and decision from now on to `recorder` too. A grouped flow that
@@ -97,6 +107,7 @@ impl<C: ConfiguredController> Flow<C> {
             }
             Place::Grouped(_) => self.grouped_step(event),
         };
+        self.send_rate.on_event(event);
         if self.recorder.is_some() {
             self.report(event, step);
         }
@@ -154,6 +165,12 @@ impl<C: ConfiguredController> Flow<C> {
     #[inline(never)]
     fn decide_again(&self, membership: &Membership<C>) -> Option<Decision> {
         Some(self.controller.decide(&self.state, membership.lock()?.view(membership.id())))
+    }
+
+    /// The rate at which the flow's next data leave and arrive, as of its latest event; `None` before the first RTT sample.
+    #[must_use]
+    pub fn send_rate(&self) -> Option<SendRate> {
+        self.with_decision(|decision| self.send_rate.estimate(decision))
     }
 
     /// Whether the flow is in a group, whose other members may lower its window.
@@ -218,6 +235,7 @@ impl<C: ConfiguredController> Clone for Flow<C> {
             version: self.version,
             last: self.last,
             recorder: None,
+            send_rate: self.send_rate,
         }
     }
 }

@@ -32,6 +32,8 @@ mod recorder;
 pub mod replay;
 pub mod rfc9002;
 mod saved_paths;
+mod send_rate;
+mod send_rates;
 mod silence;
 pub mod std_time;
 #[cfg(feature = "qlog")]
@@ -60,6 +62,8 @@ pub use peer::Peer;
 pub use qlog::{QlogRecorder, SharedTrace};
 pub use recorder::{GroupStep, Recorder, StateVariables};
 pub use saved_paths::{ResumeSettings, SavedPaths};
+pub use send_rate::{Confidence, Limit, SendRate, SendRateMeter};
+pub use send_rates::SendRates;
 pub use silence::Silence;
 
 pub use windlass_controllers;

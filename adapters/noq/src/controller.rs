@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{self, ControllerMetrics};
 use windlass_adapter::std_time::{Loss, Packet, Path};
-use windlass_adapter::{Flow, NamedController};
+use windlass_adapter::{Flow, NamedController, SendRate};
 use windlass_controllers::ConfiguredController;
 
 /// A windlass controller as noq takes one; made by a [`Factory`](crate::Factory).
@@ -30,6 +30,12 @@ impl<C: ConfiguredController> Controller<C> {
     #[must_use]
     pub fn flow(&self) -> &Flow<C> {
         self.path.flow()
+    }
+
+    /// The rate at which the path's next data leave and arrive; `None` before the first RTT sample.
+    #[must_use]
+    pub fn send_rate(&self) -> Option<SendRate> {
+        self.flow().send_rate()
     }
 }
 

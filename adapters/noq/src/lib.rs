@@ -52,7 +52,8 @@ pub use windlass_adapter;
 #[cfg(feature = "config")]
 pub use windlass_adapter::config::{Config, ConfigError};
 pub use windlass_adapter::{
-    ChoiceError, Flow, GroupStep, Groups, NamedController, Peer, Recorder, ResumeSettings, SavedPaths, StateVariables,
+    ChoiceError, Confidence, Flow, GroupStep, Groups, Limit, NamedController, Peer, Recorder, ResumeSettings,
+    SavedPaths, SendRate, StateVariables,
 };
 #[cfg(feature = "qlog")]
 pub use windlass_adapter::{LogWriter, QlogRecorder};

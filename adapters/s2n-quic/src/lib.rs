@@ -51,8 +51,8 @@ pub use windlass_adapter;
 #[cfg(feature = "config")]
 pub use windlass_adapter::config::{Config, ConfigError};
 pub use windlass_adapter::{
-    ChoiceError, Flow, GroupStep, Groups, NamedController, NewFlow, Peer, Recorder, ResumeSettings, SavedPaths,
-    StateVariables,
+    ChoiceError, Confidence, Flow, GroupStep, Groups, Limit, NamedController, NewFlow, Peer, Recorder, ResumeSettings,
+    SavedPaths, SendRate, SendRates, StateVariables,
 };
 #[cfg(feature = "qlog")]
 pub use windlass_adapter::{LogWriter, Report};

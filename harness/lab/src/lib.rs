@@ -1,5 +1,5 @@
 //! Experiments with controllers: [evaluation], [conformance] of stacks, [regimes], [BBR cases](bbr_cases), [golden] traces, [response]
-//! functions, [many runs](grid) in one store, [harm], [RFC 9743](rfc9743), [sweeps](sweep), [start-up](start_up), [offline replay and identification](replay), the [results] they
+//! functions, [many runs](grid) in one store, [harm], [RFC 9743](rfc9743), [sweeps](sweep), [start-up](start_up), [estimated send rates](send_rate), [offline replay and identification](replay), the [results] they
 //! yield, and how they are [written](output).
 
 pub mod bbr_cases;
@@ -16,6 +16,7 @@ pub mod replay;
 pub mod response;
 pub mod results;
 pub mod rfc9743;
+pub mod send_rate;
 pub mod start_up;
 pub mod sweep;
 #[cfg(feature = "testkit")]

@@ -109,6 +109,10 @@ pub struct FlowSeries {
     pub rtt_ms: Vec<Option<f64>>,
     /// Goodput since the previous point, Mbit/s.
     pub goodput_mbps: Vec<f64>,
+    /// The estimated send rate, Mbit/s; `None` before there is one, or where a stack's own controller gives none. Empty for
+    /// traffic and for sets of flows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub send_rate_mbps: Vec<Option<f64>>,
 }
 
 /// Result of one queue of a run.

@@ -91,6 +91,10 @@ static void nonsense(void) {
     windlass_rtt rtt = {0, 0, 0, 0, 0};
     CHECK(windlass_decide(NULL, &decision) == WINDLASS_INVALID);
     CHECK(windlass_decide(flow, NULL) == WINDLASS_INVALID);
+    windlass_send_rate_estimate estimate;
+    CHECK(windlass_send_rate(NULL, &estimate) == WINDLASS_INVALID);
+    CHECK(windlass_send_rate(flow, NULL) == WINDLASS_INVALID);
+    CHECK(windlass_send_rate(flow, &estimate) == WINDLASS_OK && estimate.bits_per_s == 0 && estimate.confidence == 0);
     CHECK(windlass_on_sent(NULL, &sent) == WINDLASS_INVALID);
     CHECK(windlass_on_sent(flow, NULL) == WINDLASS_INVALID);
     CHECK(windlass_on_sent(flow, &sent) == WINDLASS_INVALID);

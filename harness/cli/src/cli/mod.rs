@@ -17,6 +17,7 @@ mod qlog;
 mod regimes;
 mod rfc9743;
 mod run;
+mod send_rate;
 mod start_up;
 mod summary;
 mod sweep;
@@ -67,6 +68,7 @@ enum Command {
     StartUp(start_up::StartUp),
     Rfc9743(rfc9743::Rfc9743),
     Harm(harm::Harm),
+    SendRate(send_rate::SendRate),
     Sweep(sweep::Sweep),
     Judged(judged::Judged),
     BbrCases(bbr_cases::BbrCases),
@@ -119,6 +121,7 @@ where
         Command::StartUp(command) => command.run(),
         Command::Rfc9743(command) => command.run(),
         Command::Harm(command) => command.run(),
+        Command::SendRate(command) => command.run(),
         Command::Sweep(command) => command.run(),
         Command::Judged(command) => command.run(),
         Command::BbrCases(command) => command.run(),

@@ -19,5 +19,6 @@ mod papers;
 mod qlog_commands;
 mod qlog_inputs;
 mod qlog_pages;
+mod send_rate;
 mod sweep;
 mod writer;

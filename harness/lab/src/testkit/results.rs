@@ -31,6 +31,7 @@ pub fn flow(name: &str, controller: &str, start_s: f64, rates: &[f64]) -> FlowOu
             rtt_ms: time_s.iter().map(|t| (*t > start_s).then_some(50.123_456)).collect(),
             goodput_mbps: rates.to_vec(),
             time_s,
+            ..FlowSeries::default()
         },
     }
 }

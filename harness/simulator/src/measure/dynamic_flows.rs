@@ -82,6 +82,7 @@ fn series(flows: &[&FlowOutcome], sample: Span, duration: Span) -> FlowSeries {
         cwnd_packets: vec![0.0; points],
         rtt_ms: vec![None; points],
         goodput_mbps: vec![0.0; points],
+        send_rate_mbps: Vec::new(),
     };
     let mut rtts = vec![0.0; points];
     for flow in flows {
@@ -120,6 +121,7 @@ mod tests {
                 rtt_ms: vec![Some(start_s * 10.0); time_s.len()],
                 time_s,
                 goodput_mbps,
+                ..FlowSeries::default()
             },
             ..FlowOutcome::default()
         };

@@ -1,5 +1,6 @@
 //! Measuring a flow while it runs, in constant memory.
 
+use windlass_adapter::{SendRate, SendRateMeter};
 use windlass_controllers::{Decision, Event, EventKind, Time};
 
 use super::{FrameMeter, Histogram};
@@ -28,6 +29,9 @@ pub struct Meter {
     sampled_at: u64,
     sampled_rtt: (u64, u128),
     sampled_bytes: u64,
+    send_rate_meter: SendRateMeter,
+    /// What the adapter estimates.
+    pub send_rate: Option<SendRate>,
     frames: Option<Box<FrameMeter>>,
 }
 
@@ -48,6 +52,8 @@ impl Meter {
             sampled_at: 0,
             sampled_rtt: (0, 0),
             sampled_bytes: 0,
+            send_rate_meter: SendRateMeter::default(),
+            send_rate: None,
             frames: None,
         }
     }
@@ -107,6 +113,8 @@ impl Meter {
         let timeout = matches!(event.kind, EventKind::PersistentCongestion(_));
         self.congestion_events += u64::from(began || timeout);
         self.window(event.now.0, decision.cwnd);
+        self.send_rate_meter.on_event(event);
+        self.send_rate = self.send_rate_meter.estimate(decision);
     }
 
     /// Time-weighted mean of the window over `active` ns until `now`, packets.
@@ -136,6 +144,7 @@ impl Meter {
         self.series.cwnd_packets.push(self.cwnd as f64 / self.packet_bytes);
         self.series.rtt_ms.push(rtt);
         self.series.goodput_mbps.push(mbps);
+        self.series.send_rate_mbps.push(self.send_rate.map(|rate| rate.bits_per_s as f64 / 1e6));
         (self.sampled_at, self.sampled_rtt, self.sampled_bytes) = (now, (count, sum), bytes);
     }
 

@@ -417,7 +417,8 @@ impl<E: ConfiguredController> FlowRun<E> {
 
     /// A point of the series.
     pub fn sample(&mut self, now: u64) {
-        if self.sender.is_some() {
+        if let Some(sender) = &self.sender {
+            self.meter.send_rate = sender.send_rate();
             self.meter.sample(now, self.arrived_bytes);
         }
     }

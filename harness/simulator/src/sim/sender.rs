@@ -2,7 +2,9 @@
 //! in which the controller gets its events.
 
 use windlass_adapter::rfc9002::RttEstimator;
-use windlass_adapter::{AckedPackets, DeliveryRateState, Flow, LossEpisode, Silence, spread, windows_per_rtt};
+use windlass_adapter::{
+    AckedPackets, DeliveryRateState, Flow, LossEpisode, SendRate, Silence, spread, windows_per_rtt,
+};
 use windlass_controllers::event::PacketSent as SentEvent;
 use windlass_controllers::{ConfiguredController, Decision, Ecn, Event, EventKind, Signals, Span, Time, TrainPlan};
 
@@ -242,6 +244,11 @@ impl<E: ConfiguredController> Sender<E> {
     /// Names the private facts of the controller.
     pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.host.inspect(visit);
+    }
+
+    /// What the adapter estimates of the rate at which it can send.
+    pub fn send_rate(&self) -> Option<SendRate> {
+        self.host.send_rate()
     }
 
     /// The controller asked to be called now.

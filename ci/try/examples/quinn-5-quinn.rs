@@ -1,0 +1,7 @@
+fn show(connection: &quinn::Connection) {
+// BLOCK
+}
+
+fn main() {
+    let _ = show;
+}

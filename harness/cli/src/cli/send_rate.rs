@@ -1,0 +1,104 @@
+//! `windlass send-rate`: how far the adapters' estimated send rate is off after a bottleneck's rate changes.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::batch::carry_out;
+use super::error::print;
+use super::text::{Align, aligned};
+use super::{CliError, choice};
+use windlass_lab::grid::{Cell, Cores, Failure, Store};
+use windlass_lab::send_rate::{CONTROLLERS, Case, Estimate, Measured, measure};
+use windlass_stacks::stack::Runner;
+
+/// Measure the estimated send rate that the adapters offer: how far it is off three round trips after a bottleneck doubles or halves
+///
+/// A link of 10 and 20 Mbit/s and 40 ms with a buffer of two BDP, or RFC 9332's coupled queues for Prague; a flow that always has data, and
+/// a video of 4 Mbit/s, which its application limits. Runs that are done are kept.
+#[derive(Debug, clap::Args)]
+pub(super) struct SendRate {
+    /// Controllers, separated by commas [default: reno, cubic, bbr, copa, prague]
+    #[arg(value_name = "NAME")]
+    controllers: Vec<String>,
+    /// Stacks, separated by commas
+    #[arg(long, value_name = "STACK", value_delimiter = ',', default_value = "sim")]
+    stack: Vec<String>,
+    /// Runs at the same time [default: one per core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    jobs: usize,
+    /// Directory for the runs
+    #[arg(long, value_name = "DIR", default_value = "target/windlass/send-rate")]
+    out: PathBuf,
+}
+
+impl SendRate {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let stacks = choice::stacks(&self.stack)?;
+        let mut controllers = choice::controllers(&self.controllers)?;
+        if controllers.is_empty() {
+            controllers = CONTROLLERS.map(str::to_owned).into();
+        }
+        let store: Store<Measured> = Store::open(&self.out)?;
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut cases: HashMap<String, Case> = HashMap::new();
+        for (stack, controller, case) in combined(&stacks, &controllers) {
+            let cell = case.cell(controller, stack.name());
+            cases.insert(cell.scenario.clone(), case);
+            cells.push(cell);
+        }
+        let run = |cell: &Cell, stop: &dyn Fn(f64) -> bool| match cases.get(&cell.scenario) {
+            Some(case) => measure(cell, case, stop),
+            None => Err(Failure::Run(format!("{} is not asked", cell.name))),
+        };
+        carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
+        let read = |stack: &Runner, controller: &str, case: &Case| {
+            store.get(&case.cell(controller, stack.name()).key()).map(|record| record.read)
+        };
+        print(&table(&stacks, &controllers, &read))
+    }
+}
+
+fn combined<'a>(
+    stacks: &'a [Runner],
+    controllers: &'a [String],
+) -> impl Iterator<Item = (&'a Runner, &'a String, Case)> {
+    let of = move |stack| controllers.iter().flat_map(move |name| Case::ALL.map(|case| (stack, name, case)));
+    stacks.iter().flat_map(of)
+}
+
+/// A line for each controller and stack, and why some were not run.
+fn table(stacks: &[Runner], controllers: &[String], read: &dyn Fn(&Runner, &str, &Case) -> Option<Measured>) -> String {
+    use Align::{Left, Right};
+    let names = Case::ALL.map(|case| case.to_string());
+    let mut heads = vec![("controller", Left), ("stack", Left)];
+    heads.extend(names.iter().map(|name| (name.as_str(), Right)));
+    let (mut lines, mut reasons) = (Vec::new(), Vec::new());
+    for (stack, name) in stacks.iter().flat_map(|stack| controllers.iter().map(move |name| (stack, name))) {
+        let mut line = vec![name.clone(), stack.name().to_owned()];
+        for case in Case::ALL {
+            line.push(match read(stack, name, &case) {
+                Some(Measured::Run(estimate)) => shown(&estimate),
+                Some(Measured::Not { not_run }) if reasons.contains(&not_run) => "–".to_owned(),
+                Some(Measured::Not { not_run }) => {
+                    reasons.push(not_run);
+                    "–".to_owned()
+                }
+                None => "–".to_owned(),
+            });
+        }
+        lines.push(line);
+    }
+    let mut text = String::from(
+        "estimate three round trips after the change, of the share then; ms until it is within 10 %; * it is not by then\n\n",
+    );
+    text.extend(aligned(&heads, &lines).iter().map(|line| format!("{line}\n")));
+    text.extend(reasons.iter().map(|reason| format!("–: {reason}\n")));
+    text
+}
+
+/// `1.00, 80 ms`, or `0.58*, 360 ms`.
+fn shown(estimate: &Estimate) -> String {
+    let star = if estimate.holds() { "" } else { "*" };
+    let within = estimate.within_s.map_or_else(|| "never".to_owned(), |s| format!("{:.0} ms", 1e3 * s));
+    format!("{:.2}{star}, {within}", estimate.then)
+}
