@@ -1,0 +1,178 @@
+//! Commands that run a grid: `harm`, `start-up`, `rfc9743` and `regimes`, each a table, a CSV with every number and a page.
+
+use std::fs;
+use std::path::Path;
+
+use crate::command::{Place, stderr, stdout, windlass};
+
+const ONE: &str = "rate=20M,rtt=50ms,buffer=0,flows=1,path=clean,mtu=1200";
+
+/// What is outside is named with the command that shows it again; what was run is not run again.
+#[test]
+fn a_map_names_what_is_outside() {
+    let place = Place::new();
+    let out = place.path("out");
+    let run = ["regimes", "copa:profile=paper", "reno", "--quick", "--only", ONE, "--out", &out];
+    let first = windlass(&run);
+    assert!(first.status.success(), "{}", stderr(&first));
+    let text = stdout(&first);
+    assert!(text.starts_with("2 runs, 2 of them made now"), "{text}");
+    assert!(text.contains("copa:profile=paper on sim: 1 outside"), "{text}");
+    assert!(text.contains("reno on sim: 0 outside, 0 known limits, 1 inside"), "{text}");
+    assert!(text.contains(&format!("outside: windlass regimes copa:profile=paper --quick --only {ONE}")), "{text}");
+    let again = windlass(&run);
+    assert!(stdout(&again).starts_with("2 runs, 0 of them made now"), "{}", stdout(&again));
+    assert_eq!(stdout(&again).split_once('\n').unwrap().1, text.split_once('\n').unwrap().1);
+
+    let csv = fs::read_to_string(Path::new(&out).join("regimes.csv")).unwrap();
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert!(lines[0].starts_with("controller,stack,rate,rtt,buffer,flows,path,mtu,assessment,"));
+    assert!(lines[1].starts_with("copa:profile=paper,sim,20M,50ms,0,1,clean,1200,outside,"));
+    assert!(fs::read_to_string(Path::new(&out).join("regimes.html")).unwrap().contains("id=\"regimes\""));
+
+    let checked = windlass(&[&run[..], &["--check", "0"]].concat());
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(stderr(&checked).contains("1 runs are outside of their bounds, at most 0 may be"));
+    assert!(windlass(&[&run[..], &["--check", "1"]].concat()).status.success());
+}
+
+/// The scenario of a regime is one that `run` takes.
+#[test]
+fn a_regime_is_a_scenario_file() {
+    let place = Place::new();
+    let file = place.path("one.toml");
+    let printed = windlass(&["regimes", "--quick", "--scenario", "--only", ONE]);
+    fs::write(&file, stdout(&printed)).unwrap();
+    let run = windlass(&["run", &file, "--controller", "reno"]);
+    assert!(run.status.success() && stdout(&run).contains("regime, reno, sim"), "{}", stderr(&run));
+}
+
+#[test]
+fn what_is_no_regime_is_said() {
+    let place = Place::new();
+    let out = place.path("out");
+    for (args, expected) in [
+        (vec!["--only", "rate=2G"], "--only: rate cannot be \"2G\"; expected 64k"),
+        (vec!["--only", "rtt=1ms", "--scenario"], "regimes have these values; name all six"),
+        (vec!["--quick", "--only", "rate=100G,rtt=2s,buffer=10,flows=100,path=ack2"], "no regime of the plan has"),
+        (vec!["--stack", "quin"], "unknown stack \"quin\""),
+        (vec!["cobic"], "unknown controller \"cobic\" (did you mean"),
+    ] {
+        let output = windlass(&[&["regimes", "--out", &out], args.as_slice()].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(expected), "{args:?}: {}", stderr(&output));
+    }
+    assert!(place.entries().is_empty());
+}
+
+#[test]
+fn schemes_are_compared_on_a_path() {
+    let place = Place::new();
+    let out = place.path("out");
+    let run =
+        ["start-up", "reno:slow_start=hystart++,lss=50,cubic+resume", "--rtt", "20", "--buffer", "1", "--out", &out];
+    let first = windlass(&run);
+    assert!(first.status.success(), "{}", stderr(&first));
+    let text = stdout(&first);
+    assert!(text.starts_with("20 runs, 20 of them made now"), "{text}");
+    assert!(text.contains("\nRTT 20 ms, buffer 1 BDP\n"), "{text}");
+    for scheme in ["reno:slow_start=hystart++,lss=50 ", "cubic+resume "] {
+        let line = text.lines().find(|line| line.starts_with(scheme)).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(line.matches(" / ").count(), 7, "{line}");
+        // Alone the path is filled; beside another flow half of it need not be.
+        assert!(!line.contains("– / "), "{line}");
+    }
+    let again = windlass(&run);
+    assert!(stdout(&again).starts_with("20 runs, 0 of them made now"), "{}", stdout(&again));
+    let csv = fs::read_to_string(Path::new(&out).join("start-up.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 21);
+    assert!(fs::read_to_string(Path::new(&out).join("start-up.html")).unwrap().contains("id=\"start-up\""));
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let place = Place::new();
+    let out = place.path("out");
+    for (args, expected) in [
+        (vec!["cobic"], "unknown controller \"cobic\" (did you mean"),
+        (vec!["native:cubic+resume"], "native:cubic+resume: a stack's own controller does not resume"),
+        (vec!["--link", "wifi"], "--link wifi: expected steady, policer, batches, cellular"),
+        (vec!["--link", "policer", "--rtt", "20"], "no path has all of these; links other than steady have --rtt 100"),
+        (vec!["--rtt", "21"], "--rtt 21: expected 20, 100, 600"),
+        (vec!["--buffer", "2"], "--buffer 2: expected 0.1, 1, 10, 100"),
+        (vec!["--stack", "quin"], "unknown stack \"quin\""),
+    ] {
+        let output = windlass(&[&["start-up", "--out", &out], args.as_slice()].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(expected), "{args:?}: {}", stderr(&output));
+    }
+    assert!(place.entries().is_empty());
+}
+
+#[test]
+fn a_controller_is_evaluated_on_a_path() {
+    let place = Place::new();
+    let out = place.path("out");
+    let some = ["--quick", "--path", "iot", "--criterion", "queue,fairness,cubic-goodput", "--out", &out];
+    let run = [&["rfc9743", "copa,cubic"], &some[..]].concat();
+    let first = windlass(&run);
+    assert!(first.status.success(), "{}", stderr(&first));
+    let text = stdout(&first);
+    assert!(text.starts_with("27 runs, 27 of them made now"), "{text}");
+    let cubic = text.split_once("\ncubic on sim\n").unwrap_or_else(|| panic!("{text}")).1;
+    for criterion in ["5.1.2  queue ", "5.1.4  fairness ", "5.2.1  cubic-goodput "] {
+        let line = cubic.lines().find(|line| line.starts_with(criterion)).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(
+            line.split_whitespace().skip(2).collect::<Vec<_>>(),
+            ["–", "–", "1", "–", "–"],
+            "CUBIC bounds itself"
+        );
+    }
+    assert!(text.contains("§7.10 Multipath Transport: a controller here has one path"), "{text}");
+    let again = windlass(&[&run[..], &["--markdown"]].concat());
+    assert!(stdout(&again).starts_with("| § | criterion | `copa` | `cubic` |\n"), "{}", stdout(&again));
+    let csv = fs::read_to_string(Path::new(&out).join("rfc9743.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 7);
+    assert!(fs::read_to_string(Path::new(&out).join("rfc9743.html")).unwrap().contains("id=\"rfc9743\""));
+}
+
+#[test]
+fn what_does_not_exist_is_said() {
+    let place = Place::new();
+    let out = place.path("out");
+    for (args, expected) in [
+        (vec!["cobic"], "unknown controller \"cobic\" (did you mean"),
+        (vec!["cubic", "--path", "moon"], "--path moon: expected tail-drop, shallow"),
+        (vec!["cubic", "--criterion", "beauty"], "--criterion beauty: expected overload, outage"),
+        (vec!["cubic", "--stack", "quin"], "unknown stack \"quin\""),
+    ] {
+        let output = windlass(&[&["rfc9743", "--out", &out], args.as_slice()].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(expected), "{args:?}: {}", stderr(&output));
+    }
+    assert!(place.entries().is_empty());
+}
+
+#[test]
+fn a_controller_is_held_against_what_is_deployed() {
+    let place = Place::new();
+    let out = place.path("out");
+    let run = ["harm", "ledbat++", "--out", &out];
+    let first = windlass(&run);
+    assert!(first.status.success(), "{}", stderr(&first));
+    let text = stdout(&first);
+    // Three alone and six pairs at eight places.
+    assert!(text.starts_with("72 runs, 72 of them made now"), "{text}");
+    for name in ["reno", "cubic", "ledbat++"] {
+        assert!(text.contains(&format!("\n{name}: Safe to deploy against Reno and CUBIC:")), "{text}");
+    }
+    let again = windlass(&[&run[..], &["--markdown"]].concat());
+    assert!(stdout(&again).starts_with("* `reno`: Safe"), "{}", stdout(&again));
+    let csv = fs::read_to_string(Path::new(&out).join("harm.csv")).unwrap();
+    assert!(csv.starts_with(
+        "stack,measure,rate_mbps,buffer_bdp,queue,to,reno,cubic,ledbat++\nsim,goodput,8,1,tail-drop,reno,"
+    ));
+    assert_eq!(csv.lines().count(), 49);
+    assert!(fs::read_to_string(Path::new(&out).join("harm.html")).unwrap().contains("id=\"harm\""));
+}

@@ -1,0 +1,58 @@
+//! A run of a cell, and what is read off its outcome.
+
+use windlass_controllers::Time;
+use windlass_simulator::outcome::Outcome;
+use windlass_simulator::scenario::Scenario;
+use windlass_stacks::RunError;
+use windlass_stacks::stack::Runner;
+
+use super::{Cell, Failure, Reading};
+
+/// Why a cell has no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum NoOutcome {
+    /// It cannot be run.
+    #[error("{0}")]
+    CannotRun(String),
+    /// It was run, and failed.
+    #[error(transparent)]
+    Failed(RunError),
+}
+
+/// The scenario of `cell` with its controller and seed, and the stack that runs it.
+///
+/// # Errors
+/// The scenario has a mistake, there is no such stack, or it cannot run a controller; the text says so.
+pub fn prepared(cell: &Cell) -> Result<(Scenario, Runner), String> {
+    let scenario = Scenario::read(&cell.name, &cell.scenario, Some(&cell.controller)).map_err(|e| e.to_string())?;
+    let scenario = Scenario { seed: cell.seed, ..scenario };
+    let stack = Runner::named(&cell.stack).ok_or_else(|| format!("unknown stack {:?}", cell.stack))?;
+    scenario.flows.iter().try_for_each(|flow| stack.check(&flow.control, &flow.controller))?;
+    Ok((scenario, stack))
+}
+
+/// Runs `cell`, and reads it off: by `of` its outcome, by `not` why it has none. `stop` gets the part of the run that is
+/// done, 0 to 1, and returns whether to give up.
+///
+/// # Errors
+/// Stopped.
+pub fn read_off<T>(
+    cell: &Cell,
+    stop: &dyn Fn(f64) -> bool,
+    of: impl FnOnce(&Scenario, &Outcome) -> T,
+    not: impl FnOnce(NoOutcome) -> T,
+) -> Result<Reading<T>, Failure> {
+    let (scenario, stack) = match prepared(cell) {
+        Ok(both) => both,
+        Err(reason) => return Ok(Reading { read: not(NoOutcome::CannotRun(reason)), packets: 0 }),
+    };
+    let stopped = |now: Time| stop(now.0 as f64 / scenario.duration.0 as f64);
+    match stack.run(&scenario, None, &stopped) {
+        Ok(outcome) => {
+            let packets = outcome.flows.iter().map(|flow| flow.packets_sent).sum();
+            Ok(Reading { read: of(&scenario, &outcome), packets })
+        }
+        Err(RunError::Stopped) => Err(Failure::Stopped),
+        Err(error) => Ok(Reading { read: not(NoOutcome::Failed(error)), packets: 0 }),
+    }
+}
