@@ -13,11 +13,13 @@ import zlib
 REPORT = pathlib.Path("harness/cli/src/report")
 PAGE = pathlib.Path("qlog-analysis/viewer/page")
 # In this order, after those of the frame.
-TRACES = ["decode", "quantities", "ends", "panels", "overlay", "compare", "query", "packets", "find", "sequence", "packetization", "multiplexing", "statistics", "requests", "address", "section", "list"]
+TRACES = ["decode", "quantities", "ends", "panels", "overlay", "compare", "query", "packets", "find", "sequence", "packetization", "multiplexing", "statistics", "requests", "events", "endpoints", "address", "section", "list"]
 OWN = ["program", "share", "opened", "scenario", "playground", "page"]
 # What every page may run, and what this one may beside it: its program, in workers.
 SCRIPTS_ALONE = "script-src 'unsafe-inline'"
 WITH_PROGRAM = "script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:"
+# A page that is mailed has to be small.
+MOST_BYTES = 1_500_000
 TEXTS = {
     "title": "windlass viewer",
     "skip": "Skip to the traces",
@@ -39,6 +41,20 @@ def frame_scripts():
     return [REPORT / "frame" / name for name in found]
 
 
+def without_comments(path):
+    """A script without lines that are comments and without indentation."""
+    lines, within = [], False
+    for line in map(str.strip, path.read_text().splitlines()):
+        if within or line.startswith(("//", "/*")):
+            within = (within or line.startswith("/*")) and not line.endswith("*/")
+            continue
+        if line.count("`") % 2:
+            fail(f"{path}: a text goes over several lines: {line}")
+        if line:
+            lines.append(line)
+    return "\n".join(lines)
+
+
 def main():
     program, page = map(pathlib.Path, sys.argv[1:])
     code = program.read_bytes()
@@ -49,7 +65,7 @@ def main():
     packed = base64.b64encode(zlib.compress(code, 9)).decode()
     slots = TEXTS | {
         "style": "".join(path.read_text() for path in styles),
-        "scripts": '(() => {\n"use strict";\n' + "\n".join(path.read_text() for path in scripts) + "})();\n",
+        "scripts": '(() => {\n"use strict";\n' + "\n".join(map(without_comments, scripts)) + "\n})();\n",
         "data": f'<script type="text/plain" id="program">{packed}</script>\n',
     }
     html = (REPORT / "frame/page.html").read_text()
@@ -60,9 +76,12 @@ def main():
     if unknown:
         fail(f"the frame asks for {', '.join(sorted(unknown))}")
     html = re.sub(r"\{\{(\w+)\}\}", lambda slot: slots[slot[1]], html)
+    size = len(html.encode())
+    if size > MOST_BYTES:
+        fail(f"{page} has {size} bytes; expected {MOST_BYTES} at most")
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(html)
-    print(f"{page}: {len(html.encode()) / 1e6:.2f} MB, of which the program {len(packed) / 1e6:.2f}")
+    print(f"{page}: {size / 1e6:.2f} MB, of which the program {len(packed) / 1e6:.2f}")
 
 
 main()

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 
-const { multiplexed } = createRequire(import.meta.url)("../../harness/cli/src/report/traces/js/multiplexing.js");
+const { multiplexed, priorityWords, priorityUpdates } = createRequire(import.meta.url)("../../harness/cli/src/report/traces/js/multiplexing.js");
 
 /** Packets as `decodedPackets` gives them, of `[time, sent, [[stream, offset, length, fin], …], acknowledged after s]`. */
 function columns(rows) {
@@ -65,4 +65,11 @@ test("what waits is what a byte by byte count says, whatever comes in whichever 
       assert.equal(got.waiting[1][at] ?? 0, waits, `round ${round}, packet ${time}`);
     });
   }
+});
+
+test("priorities of a request are told with when they were updated", () => {
+  assert.equal(priorityWords(undefined), "–");
+  assert.equal(priorityWords({ priority: null, priority_updates: [] }), "–");
+  assert.equal(priorityWords({ priority: "u=1", priority_updates: [[0.5, "u=3, i"], [1, ""]] }), "u=1, then u=3, i at 0.5000 s, then default at 1.0000 s");
+  assert.deepEqual(priorityUpdates([{ priority_updates: [[2, "u=1"]] }, { priority_updates: [[1, "u=2"], [3, "u=4"]] }]), [[1, 2, 3], [1, 2, 3]]);
 });

@@ -174,6 +174,13 @@ test("the sequence of packets has a line for each, a band where they are too clo
   assert.equal(far.losses, 30);
   assert.ok(far.groups < 800, `${far.groups} groups`);
   assert.equal((await lines("loss")).match(/l6 6m0 -6l-6 6/g).length, 30);
+  // What a query asks for is drawn over all: here the packets with data of stream 4.
+  await page.locator("#trace-1-0 .packets summary").click();
+  await page.locator("#trace-1-0 .packets input").fill("stream=4");
+  await page.waitForFunction(() => document.querySelector("#trace-1-0 .outcome").textContent.startsWith("750 of"));
+  await sequence(1, 1.1);
+  const drawnOver = await plot.evaluate(({ figure: { drawn } }) => drawn.find(({ kind }) => kind === "found").lines);
+  assert.ok(drawnOver === 35 || drawnOver === 36, `${drawnOver}: 25 of these times, and those that reach into them`);
 }));
 
 test("both ends of a connection are one sequence on one clock, whichever is opened first", () => viewer({}, async (page) => {
@@ -372,7 +379,7 @@ test("the address carries the view without the data, and gives it back", () => v
   await page.locator("#trace-1-0 .packets tbody tr").first().click();
   await page.waitForFunction(() => /row=\d+/.test(location.hash));
   const { hash } = new URL(page.url());
-  assert.match(hash, /^#view\?trace=address&t=1\.\.1\.25&query=lost&row=\d+&hide=bytes_in_flight$/);
+  assert.match(hash, /^#view\?trace=address&t=1\.\.1\.25&query=lost&row=\d+&open=packets&hide=bytes_in_flight$/);
   const state = (at) => figure(at, "#trace-1-0").evaluate(({ figure: { view, hidden, picked } }) => ({ view: view.map((time) => Number(time.toFixed(6))), hidden: [...hidden], picked: picked.map((time) => Number(time.toFixed(6))) }));
   const before = await state(page);
   assert.deepEqual(before.picked, [0.999, 1.059].map((time) => time + 0.1 * Number(before.picked[0] > 1)));

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { assertNamed, assertReadable, inBrowser, overflow, PHONE, shot, undrawn, unpacked } from "./page.mjs";
+import { assertNamed, assertReadable, inBrowser, overflow, PHONE, SCHEMES, shot, undrawn, unpacked } from "./page.mjs";
 
 const report = process.env.REPORT;
 const results = JSON.parse(readFileSync(join(dirname(report), "results.json"), "utf8"));
@@ -263,7 +263,7 @@ for (const [device, options] of Object.entries({
   phone: { viewport: PHONE, isMobile: true, hasTouch: true },
 })) {
   test(`${device}: readable in light and dark, no sideways scrolling`, () => opened(options, async (page) => {
-    for (const colorScheme of ["light", "dark"]) {
+    for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme });
       await assertReadable(page, colorScheme);
       await page.evaluate(() => scrollTo(0, 0));

@@ -10,7 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { assertNamed, assertReadable, inBrowser, overflow, PHONE, shot, undrawn } from "./page.mjs";
+import { assertNamed, assertReadable, inBrowser, overflow, PHONE, SCHEMES, shot, undrawn } from "./page.mjs";
 
 const opened = (options, body) => inBrowser({ file: process.env.TRACES, ...options }, body);
 const million = (options, body) => inBrowser({ file: process.env.MILLION, ...options }, body);
@@ -303,7 +303,7 @@ for (const [device, options] of Object.entries({ desktop: {}, phone: { viewport:
     const plot = await figureOf(page);
     const ink = () => plot.evaluate((element) => [["text", "fill"], [".gridline", "stroke"], [".line", "stroke"]].map(([part, property]) => getComputedStyle(element.querySelector(part === "text" ? "svg.panel-picture text" : part))[property]));
     let before = null;
-    for (const colorScheme of ["light", "dark"]) {
+    for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme });
       await page.waitForTimeout(400);
       await assertReadable(page, colorScheme);

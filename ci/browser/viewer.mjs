@@ -4,7 +4,7 @@
 // traces, separated by colons; SHOTS, if set, a directory for screenshots.
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after } from "node:test";
@@ -60,6 +60,31 @@ async function saving(button) {
     return { name, bytes };
   }
   throw new Error(`nothing was saved: ${readdirSync(downloads)}`);
+}
+
+/** The processes that this one has begun, and theirs. */
+function descendants() {
+  const parents = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap((name) => {
+    try {
+      return [[name, readFileSync(`/proc/${name}/stat`, "utf8").replace(/^.*\) . /s, "").split(" ")[0]]];
+    } catch {
+      return [];
+    }
+  });
+  const of = (parent) => parents.filter(([, other]) => other === parent).flatMap(([name]) => [name, ...of(name)]);
+  return of(String(process.pid));
+}
+
+/** Bytes of memory that the browser has, what several of its processes share counted once; null where the system does not tell. */
+export function memoryOfBrowser() {
+  if (!existsSync("/proc/self/smaps_rollup")) return null;
+  return descendants().reduce((sum, name) => {
+    try {
+      return sum + 1024 * Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${name}/smaps_rollup`, "utf8"))?.[1] ?? 0);
+    } catch {
+      return sum;
+    }
+  }, 0);
 }
 
 /** The first figure of a section. */

@@ -60,6 +60,8 @@ pub struct Batch {
     pub quic_version: Option<Name>,
     /// Addresses of the other end, but for repetitions.
     pub peers: Vec<Peer>,
+    /// Events as they stand in the file, where those are asked for.
+    pub records: Vec<Record>,
     /// Whether any event is on another path than 0.
     pub on_paths: bool,
     /// Indices of losses among the events that name no path.
@@ -348,6 +350,23 @@ pub struct Peer {
     pub event: u32,
     /// Its address and port, or its host.
     pub address: Name,
+    /// This end's address and port; empty if not logged.
+    pub local: Name,
+}
+
+/// An event as it stands in the file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// Time and connection where it is none of [`Batch::events`]: network logs tell of packets in pieces.
+    pub own: Option<(i64, Name)>,
+    /// Otherwise the index of its event.
+    pub event: u32,
+    /// Its name, with the namespace or category that the trace writes.
+    pub name: Name,
+    /// Whether it is about a packet that was sent or received, or a part of one.
+    pub of_packet: bool,
+    /// Its data, JSON; the beginning of what is long.
+    pub data: Box<str>,
 }
 
 /// A record that could not be read.
@@ -399,9 +418,9 @@ impl Batch {
     }
 
     /// Adds the address of the other end, of the event that is added next.
-    pub(crate) fn add_peer(&mut self, address: &str) {
-        let address = self.names.add(address);
-        self.peers.push(Peer { event: self.events.len() as u32, address });
+    pub(crate) fn add_peer(&mut self, address: &str, local: &str) {
+        let (address, local) = (self.names.add(address), self.names.add(local));
+        self.peers.push(Peer { event: self.events.len() as u32, address, local });
     }
 
     /// Keeps the first version of QUIC.
@@ -420,7 +439,7 @@ impl Batch {
         let [.., before, last] = self.peers[..] else { return };
         let group = |peer: Peer| self.events.get(peer.event as usize).map(|event| event.group);
         if last.event as usize + 1 == self.events.len()
-            && before.address == last.address
+            && (before.address, before.local) == (last.address, last.local)
             && group(before) == group(last)
         {
             self.peers.pop();

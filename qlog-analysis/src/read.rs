@@ -22,6 +22,7 @@ mod http;
 mod input;
 pub(crate) mod netlog;
 mod packet;
+mod records;
 mod recovery;
 pub(crate) mod sequence;
 pub(crate) mod state;
@@ -41,6 +42,11 @@ use state::{Header, ReadState};
 /// ([`Summary::unfollowed`]), so that memory stays bounded whatever a file holds.
 pub const MAX_CONNECTIONS: usize = 2048;
 
+/// The least datagram that a path of QUIC takes, bytes (`RFC 9000 §14`): windows of bytes hold two
+/// (`RFC 9002 §7.2`). Fewer windows than this say nothing.
+const DATAGRAM: u64 = 1200;
+const WINDOWS: u64 = 10;
+
 /// Parts of a trace to read, and threads to read it with.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
@@ -54,6 +60,8 @@ pub struct Options {
     pub units: UnitSource,
     /// Headers of the file's traces, where it was read before ([`ReadError::Late`]).
     pub headers: Headers,
+    /// Keep events as they stand in the file ([`Batch::records`]).
+    pub records: bool,
 }
 
 /// Headers of a file's traces, known before it is read; none by default.
@@ -78,6 +86,7 @@ impl Default for Options {
             jobs: 0,
             units: UnitSource::Evidence,
             headers: Headers::default(),
+            records: false,
         }
     }
 }
@@ -127,7 +136,11 @@ impl Summary {
                 1 => "a loss does not say which of its paths it is on, and counts as one of path 0".to_owned(),
                 _ => format!("{losses} losses do not say which of its paths they are on, and count as those of path 0"),
             });
-            doubts.extend(units.chain(losses).chain(trace.clock.doubts()).map(|doubt| format!("{which}{doubt}")));
+            let (logged, largest) = trace.windows;
+            let windows = (logged >= WINDOWS && largest < DATAGRAM).then(|| {
+                format!("none of its congestion windows is larger than {largest}: they may be in packets, and are read as bytes")
+            });
+            doubts.extend(units.chain(losses).chain(windows).chain(trace.clock.doubts()).map(|doubt| format!("{which}{doubt}")));
         }
         if self.unfollowed > 0 {
             let (most, events) = (MAX_CONNECTIONS, self.unfollowed);
@@ -251,7 +264,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let batches: Vec<Batch> = if let Some(netlog) = &mut self.state.netlog {
-            blocks.iter().map(|block| netlog.read(block)).collect()
+            blocks.iter().map(|block| netlog.read(block, self.state.options.records)).collect()
         } else {
             self.state.read(&blocks)
         };

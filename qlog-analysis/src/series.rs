@@ -5,6 +5,8 @@
 
 mod about;
 mod clocks;
+mod endpoints;
+mod events;
 mod lane;
 mod line;
 mod packets;
@@ -13,6 +15,8 @@ mod requests;
 
 pub use about::{About, LineInfo};
 pub use clocks::{End, Handshake, align};
+pub use endpoints::{EndpointInfo, PathInfo};
+pub use events::{EventFilter, EventLog, read_events};
 pub use lane::{Run, columns};
 pub use line::{Line, Point, at, rate, visible};
 pub use packets::{PacketInfo, PacketLog, read_packets};
@@ -21,6 +25,7 @@ pub use requests::RequestInfo;
 
 use std::io::Read;
 
+use endpoints::Endpoints;
 use lane::Lane;
 use packets::Packets;
 use requests::Requests;
@@ -51,6 +56,10 @@ pub struct ConnectionSeries {
     pub requests: Vec<RequestInfo>,
     /// Further requests, for which there was no room.
     pub requests_left_out: u64,
+    /// Addresses of its two ends and their changes; none of a path alone.
+    pub endpoints: Vec<EndpointInfo>,
+    /// The paths that packets took; none of a path alone.
+    pub used_paths: Vec<PathInfo>,
     /// Its packets, if they were asked for.
     pub packets: Option<PacketLog>,
 }
@@ -110,6 +119,7 @@ pub struct Series {
     /// Metrics log whether the sender has too little to send.
     app_limited_logged: bool,
     requests: Requests,
+    endpoints: Endpoints,
     packets: Option<Packets>,
     handshake: Handshake,
     paths: Paths,
@@ -179,6 +189,7 @@ impl Follower for Series {
     fn share_memory(&mut self, followers: usize) {
         self.meter.share_memory(followers);
         self.requests.share_memory(followers);
+        self.endpoints.share_memory(followers);
         self.of_paths.iter_mut().for_each(|series| series.share_memory(followers * 2));
         if let Some(packets) = &mut self.packets {
             packets.share_memory(followers);
@@ -203,6 +214,7 @@ impl Series {
             states: Vec::new(),
             app_limited_logged: false,
             requests: Requests::new(),
+            endpoints: Endpoints::new(),
             packets: None,
             handshake: Handshake::default(),
             paths: Paths::default(),
@@ -246,7 +258,8 @@ impl Series {
         if self.of_paths.is_empty() {
             let meter = self.meter.limited_to(known[0]);
             let only = Some(known[0]);
-            self.of_paths.push(Series { only, meter, packets: None, requests: Requests::new(), ..self.clone() });
+            let (requests, endpoints) = (Requests::new(), Endpoints::new());
+            self.of_paths.push(Series { only, meter, packets: None, requests, endpoints, ..self.clone() });
             if self.paths.simultaneous() {
                 // Those of several paths are no one line.
                 for quantity in [Quantity::SmoothedRtt, Quantity::MinRtt] {
@@ -266,6 +279,7 @@ impl Series {
         self.last = self.last.max(now);
         if self.only.is_none() {
             self.requests.event(batch, event);
+            self.endpoints.event(batch, event, path);
             self.handshake.on_event(batch, event);
         }
         if let Some(packets) = &mut self.packets {
@@ -423,6 +437,7 @@ impl Series {
         let Series { meter, first, last, mut lines, lanes, counted_flight, sampled_rtt, states, .. } = follower;
         let (requests, packets) = (follower.requests, follower.packets);
         let start = first.unwrap_or(0);
+        let (endpoints, used_paths) = follower.endpoints.finish(start);
         let (requests, requests_left_out) = requests.finish(start);
         if lines[Quantity::InFlight as usize].is_empty() {
             lines[Quantity::InFlight as usize] = counted_flight;
@@ -453,6 +468,8 @@ impl Series {
             states,
             requests,
             requests_left_out,
+            endpoints,
+            used_paths,
             packets: packets.map(Packets::finish),
         }
     }

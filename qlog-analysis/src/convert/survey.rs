@@ -167,7 +167,7 @@ pub(super) fn survey(input: impl Read, options: &Options, by_path: bool) -> Resu
 fn read_first(state: &mut ReadState, block: &Block, surveyed: &mut Surveyed, modelled: bool) {
     state.begin(block);
     let mut batch = match &mut state.netlog {
-        Some(netlog) => netlog.read(block),
+        Some(netlog) => netlog.read(block, false),
         None => block::read(block, state.encoding(block.trace), &state.options),
     };
     batch.trace = block.trace;

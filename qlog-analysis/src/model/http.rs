@@ -6,13 +6,15 @@ use windlass_qlog::MAX_SAFE_INTEGER;
 
 use super::{Batch, Name, part};
 
-/// The HTTP/3 frames that make up requests and responses (`RFC 9114 §4.1`).
+/// The HTTP/3 frames that make up requests and responses (`RFC 9114 §4.1`), and those that change their priority.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HttpFrameKind {
     /// `HEADERS`.
     Headers,
     /// `DATA`.
     Data,
+    /// `PRIORITY_UPDATE` of the request on this stream (`RFC 9218 §7.2`); its only field is `priority`.
+    PriorityUpdate(u64),
 }
 
 impl HttpFrameKind {
@@ -22,6 +24,7 @@ impl HttpFrameKind {
         match self {
             HttpFrameKind::Headers => "headers",
             HttpFrameKind::Data => "data",
+            HttpFrameKind::PriorityUpdate(_) => "priority_update",
         }
     }
 }
@@ -68,12 +71,20 @@ impl Batch {
             let _ = write!(json, ",\"length\":{}", number(length));
         }
         let _ = write!(json, ",\"frame\":{{\"frame_type\":\"{}\"", frame.kind.frame_type());
-        if frame.kind == HttpFrameKind::Headers {
-            let fields = self.fields_of(frame).iter();
-            let fields: Vec<String> = fields
-                .map(|field| format!("{{\"name\":{},\"value\":{}}}", text(field.name), text(field.value)))
-                .collect();
-            let _ = write!(json, ",\"headers\":[{}]", fields.join(","));
+        let fields = self.fields_of(frame);
+        match frame.kind {
+            HttpFrameKind::Headers => {
+                let fields: Vec<String> = fields
+                    .iter()
+                    .map(|field| format!("{{\"name\":{},\"value\":{}}}", text(field.name), text(field.value)))
+                    .collect();
+                let _ = write!(json, ",\"headers\":[{}]", fields.join(","));
+            }
+            HttpFrameKind::PriorityUpdate(stream) => {
+                let value = fields.first().map_or_else(|| "\"\"".to_owned(), |field| text(field.value));
+                let _ = write!(json, ",\"stream_id\":{},\"priority_field_value\":{value}", number(stream));
+            }
+            HttpFrameKind::Data => {}
         }
         json.push_str("}}");
         json

@@ -138,6 +138,8 @@ pub struct Trace {
     pub clock: ClockFaults,
     /// Losses of a trace with several paths whose path nothing shows; they count as those of path 0.
     pub pathless_losses: u64,
+    /// Congestion windows that are logged, and the largest of them as it is written.
+    pub windows: (u64, u64),
 }
 
 /// Faults of the clock of a trace's events, in the order of the file.

@@ -1,8 +1,7 @@
 //! Whole records, cut from a file.
 
-use super::Options;
 use super::encoding::Encoding;
-use super::event;
+use super::{Options, event, records};
 use crate::model::{Batch, Framing};
 
 /// Bytes of records read at once.
@@ -141,6 +140,9 @@ pub(crate) fn read(block: &Block, encoding: &Encoding, options: &Options) -> Bat
             lengths.restore(&mut batch);
             batch.add_bad_record(number, malformed);
             continue;
+        }
+        if options.records {
+            records::keep(text, encoding, &mut batch);
         }
         if encoding.delta
             && let Some(event) = batch.events.get_mut(lengths.0[0])

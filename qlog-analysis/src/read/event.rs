@@ -74,7 +74,10 @@ impl Kind {
             (_, b"version_information") => Kind::Version,
             (_, b"mtu_updated") => Kind::Mtu,
             (_, b"stream_data_moved" | b"data_moved") => Kind::Moved,
-            (_, b"connection_started" | b"tuple_assigned" | b"datagram_received" | b"datagram_sent") => Kind::Peer,
+            (
+                _,
+                b"connection_started" | b"tuple_assigned" | b"path_assigned" | b"datagram_received" | b"datagram_sent",
+            ) => Kind::Peer,
             _ => Kind::Other,
         }
     }
@@ -243,8 +246,8 @@ pub(super) fn data(
             EventKind::Other(other(name, batch))
         }
         Kind::Peer => {
-            if let Some(address) = peer_address(name, value, encoding)? {
-                batch.add_peer(&address);
+            if let (Some(remote), local) = addresses(name, value, encoding)? {
+                batch.add_peer(&remote, &local.unwrap_or_default());
             }
             EventKind::Other(other(name, batch))
         }
@@ -284,18 +287,26 @@ impl Address {
     }
 }
 
-/// The other end's address in the data of an event about a connection, a path or a
-/// datagram. Drafts before the IETF's call the two ends source and destination: the source
-/// is who opened the connection.
-fn peer_address(name: &[u8], value: &mut Cursor<'_>, encoding: &Encoding) -> Result<Option<String>, Malformed> {
-    let ours: &[u8] = if name.ends_with(b"_sent") { b"addr_from" } else { b"addr_to" };
-    let (mut other, mut source, mut destination) = (Address::default(), Address::default(), Address::default());
+/// The addresses in the data of an event about a connection, a path or a datagram: the other end's, and this end's.
+/// Drafts before the IETF's call the two ends source and destination: the source is who opened the connection.
+fn addresses(
+    name: &[u8],
+    value: &mut Cursor<'_>,
+    encoding: &Encoding,
+) -> Result<(Option<String>, Option<String>), Malformed> {
+    let mut ends = [Address::default(), Address::default()];
+    let (mut source, mut destination) = (Address::default(), Address::default());
     let host = |value: &mut Cursor<'_>| value.string().map(|text| text.map(|text| text.into_owned()));
     value.object(|key, value| {
+        let end = match key {
+            b"remote" | b"tuple_remote" | b"path_remote" => 0,
+            b"local" | b"tuple_local" | b"path_local" => 1,
+            b"addr_from" => usize::from(name.ends_with(b"_sent")),
+            b"addr_to" => usize::from(!name.ends_with(b"_sent")),
+            _ => 2,
+        };
         match key {
-            b"remote" | b"tuple_remote" | b"addr_from" | b"addr_to" if key != ours && value.peek() == Some(b'{') => {
-                other = address(value)?;
-            }
+            _ if end < 2 && value.peek() == Some(b'{') => ends[end] = address(value)?,
             b"src_ip" => source.host = host(value)?,
             b"src_port" => source.port = value.whole()?,
             b"dst_ip" => destination.host = host(value)?,
@@ -304,8 +315,9 @@ fn peer_address(name: &[u8], value: &mut Cursor<'_>, encoding: &Encoding) -> Res
         }
         Ok(())
     })?;
-    let named = if encoding.accepts { source } else { destination };
-    Ok(other.text().or(named.text()))
+    let [remote, local] = ends;
+    let (theirs, ours) = if encoding.accepts { (source, destination) } else { (destination, source) };
+    Ok((remote.text().or(theirs.text()), local.text().or(ours.text())))
 }
 
 fn address(value: &mut Cursor<'_>) -> Result<Address, Malformed> {

@@ -7,10 +7,11 @@ use crate::model::{Batch, HttpField, HttpFrame, HttpFrameKind};
 const FIELDS: usize = 256;
 
 /// Reads the data of an event about an HTTP/3 frame; its place in the table, `None` if it is not part of
-/// a request or response.
+/// a request or response and no priority of one.
 pub(super) fn frame(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<Option<u32>, Malformed> {
     let first = batch.fields.len();
     let (mut kind, mut stream, mut length) = (None, None, None);
+    let (mut prioritized, mut push, mut priority) = (None, false, None);
     value.object(|key, value| {
         match key {
             b"stream_id" => stream = value.whole()?,
@@ -22,6 +23,10 @@ pub(super) fn frame(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<Option<
                     b"headers" if value.peek() == Some(b'[') => headers(value, batch)?,
                     b"raw" if value.peek() == Some(b'{') => length = length.or(raw_length(value)?),
                     b"length" | b"byte_length" => length = length.or(value.whole()?),
+                    // As drafts spell it, and as earlier ones did.
+                    b"stream_id" | b"prioritized_element_id" => prioritized = value.whole()?,
+                    b"target_stream_type" => push = value.word()? == Some(b"push"),
+                    b"priority_field_value" => priority = value.string()?.map(|text| batch.names.add(&text)),
                     _ => value.skip()?,
                 }
                 Ok(())
@@ -30,6 +35,13 @@ pub(super) fn frame(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<Option<
         }
         Ok(())
     })?;
+    if let Some(HttpFrameKind::PriorityUpdate(_)) = kind {
+        batch.fields.truncate(first);
+        // One of a push is about no request.
+        kind = prioritized.filter(|_| !push && priority.is_some()).map(HttpFrameKind::PriorityUpdate);
+        let name = batch.names.add("priority");
+        batch.fields.extend(priority.map(|value| HttpField { name, value }));
+    }
     let (Some(kind), Some(stream)) = (kind, stream) else {
         batch.fields.truncate(first);
         return Ok(None);
@@ -43,6 +55,7 @@ fn kind_of(word: &[u8]) -> Option<HttpFrameKind> {
     match word {
         b"headers" => Some(HttpFrameKind::Headers),
         b"data" => Some(HttpFrameKind::Data),
+        b"priority_update" => Some(HttpFrameKind::PriorityUpdate(0)),
         _ => None,
     }
 }

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value};
 
 use super::block::Block;
+use super::records;
 use crate::json::{Cursor, Malformed};
 use crate::model::{
     Batch, Event, EventKind, FlowControl, FlowControlKind, HttpField, HttpFrame, HttpFrameKind, Name, Packet,
@@ -63,6 +64,12 @@ enum Limit {
 }
 
 impl Kind {
+    /// Whether an event is a packet or a part of one.
+    fn is_of_packet(self) -> bool {
+        use Kind::{Closing, Configured, Http, Lost, Parameters, Quiet, Session};
+        !matches!(self, Session | Configured | Lost | Parameters(_) | Http(..) | Closing | Quiet)
+    }
+
     fn of(name: &str) -> Option<Kind> {
         let rest = name.strip_prefix("QUIC_SESSION");
         Some(match rest {
@@ -71,6 +78,8 @@ impl Kind {
             _ if name == "HTTP3_HEADERS_DECODED" => Kind::Http(HttpFrameKind::Headers, false),
             _ if name == "HTTP3_DATA_SENT" => Kind::Http(HttpFrameKind::Data, true),
             _ if name == "HTTP3_DATA_FRAME_RECEIVED" => Kind::Http(HttpFrameKind::Data, false),
+            _ if name == "HTTP3_PRIORITY_UPDATE_SENT" => Kind::Http(HttpFrameKind::PriorityUpdate(0), true),
+            _ if name == "HTTP3_PRIORITY_UPDATE_RECEIVED" => Kind::Http(HttpFrameKind::PriorityUpdate(0), false),
             Some("") => Kind::Session,
             Some("_PACKET_SENT") => Kind::Sent,
             Some("_PACKET_LOST") => Kind::Lost,
@@ -188,11 +197,11 @@ impl Netlog {
         }
     }
 
-    /// Reads the events of a block.
-    pub(crate) fn read(&mut self, block: &Block) -> Batch {
+    /// Reads the events of a block, and keeps them as they stand if `records` says so.
+    pub(crate) fn read(&mut self, block: &Block, records: bool) -> Batch {
         let mut batch = Batch { trace: block.trace, ..Batch::default() };
         for (record, text) in block.records() {
-            if let Err(malformed) = self.event(text, &mut batch) {
+            if let Err(malformed) = self.event(text, records, &mut batch) {
                 batch.add_bad_record(record, malformed);
             }
         }
@@ -210,7 +219,7 @@ impl Netlog {
         batch
     }
 
-    fn event(&mut self, text: &[u8], batch: &mut Batch) -> Result<(), Malformed> {
+    fn event(&mut self, text: &[u8], records: bool, batch: &mut Batch) -> Result<(), Malformed> {
         let mut parts = Parts::default();
         let mut cursor = Cursor::new(text);
         cursor.object(|key, value| {
@@ -247,7 +256,6 @@ impl Netlog {
             return Ok(());
         }
         let params = if parts.params.starts_with(b"{") { parts.params } else { b"{}" };
-        let mut params = Cursor::new(params);
         let now = time.max(self.last);
         if self.sessions.len() >= SESSIONS
             && !self.sessions.contains_key(&source)
@@ -256,7 +264,11 @@ impl Netlog {
             oldest.finish_received(self.last, batch);
         }
         let session = self.sessions.entry(source).or_insert_with(|| Session::new(source));
-        self.last = session.event(*kind, name, now, &mut params, batch)?.max(now);
+        self.last = session.event(*kind, name, now, &mut Cursor::new(params), batch)?.max(now);
+        if records {
+            let group = session.group(batch);
+            records::keep_part((now, group), name, kind.is_some_and(Kind::is_of_packet), params, batch);
+        }
         Ok(())
     }
 }

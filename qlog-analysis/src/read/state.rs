@@ -79,8 +79,9 @@ impl TraceState {
         if !self.begun {
             self.encoding = self.declared.encoding.clone();
         }
-        let Trace { controller, quic_version, units, pathless_losses, .. } = std::mem::take(&mut self.trace);
-        self.trace = Trace { controller, quic_version, units, pathless_losses, ..self.declared.trace.clone() };
+        let Trace { controller, quic_version, units, pathless_losses, windows, .. } = std::mem::take(&mut self.trace);
+        self.trace =
+            Trace { controller, quic_version, units, pathless_losses, windows, ..self.declared.trace.clone() };
         self.begun && !self.declared.reads_as(&before)
     }
 
@@ -353,6 +354,11 @@ impl ReadState {
             known.last = batch.events.last().map_or(known.last, |event| event.time);
         }
         known.place_losses(batch);
+        let (logged, largest) = &mut known.trace.windows;
+        for window in batch.metrics.iter().filter_map(|metrics| metrics.cwnd) {
+            *logged += 1;
+            *largest = window.max(*largest);
+        }
         if !known.unit_checked {
             known.unit_checked = true;
             if self.options.units == UnitSource::Evidence {

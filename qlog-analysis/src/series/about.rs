@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::packets::differences;
-use super::{ConnectionSeries, PacketInfo, PacketLog, Point, Quantity, RequestInfo};
+use super::{ConnectionSeries, EndpointInfo, PacketInfo, PacketLog, PathInfo, Point, Quantity, RequestInfo};
 use crate::metrics::{LimitedBy, LossSource, Measures};
 
 /// Quantities that are lanes of events or of states.
@@ -63,6 +63,10 @@ pub struct About {
     pub requests: Vec<RequestInfo>,
     /// Further requests, for which there was no room.
     pub requests_left_out: u64,
+    /// Addresses of its two ends and their changes; none of a path alone.
+    pub endpoints: Vec<EndpointInfo>,
+    /// The paths that packets took; none of a path alone.
+    pub paths: Vec<PathInfo>,
     /// Its packets, where they were kept.
     pub packets: Option<PacketInfo>,
 }
@@ -115,6 +119,8 @@ impl About {
             bad_records,
             requests: series.requests.clone(),
             requests_left_out: series.requests_left_out,
+            endpoints: series.endpoints.clone(),
+            paths: series.used_paths.clone(),
             packets: series.packets.as_ref().map(PacketLog::info),
         }
     }

@@ -11,8 +11,13 @@ use crate::read::encoding::truncated;
 /// Requests of a connection that are kept.
 const MOST: usize = 4096;
 
-/// Bytes of a method, authority, path or status that are kept.
+/// Bytes of a method, authority, path or status that are kept, and of an updated priority.
 const TEXT: usize = 512;
+const PRIORITY: usize = 64;
+
+/// Updates of the priority of one request that are kept, and requests not yet made of which some are.
+const UPDATES: usize = 8;
+const EARLY: usize = 64;
 
 /// A request and its response. Times are seconds from the connection's first event.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -27,6 +32,8 @@ pub struct RequestInfo {
     pub path: String,
     /// `priority` (`RFC 9218 §5`); `None` if the request says none, or its header section is not logged.
     pub priority: Option<String>,
+    /// `PRIORITY_UPDATE` frames (`RFC 9218 §7.2`): when each was sent or received, s, and the priority from then on.
+    pub priority_updates: Vec<(f64, String)>,
     /// `:status` of the final response; `None` before it.
     pub status: Option<String>,
     /// When its header section was created, at a server parsed.
@@ -62,13 +69,15 @@ struct Request {
 pub(super) struct Requests {
     rows: Vec<Request>,
     by_stream: BTreeMap<u64, usize>,
+    /// Updates by the stream they are of, times of the trace's clock; some come before their request.
+    updates: BTreeMap<u64, Vec<(i64, String)>>,
     most: usize,
     left_out: u64,
 }
 
 impl Requests {
     pub(super) fn new() -> Requests {
-        Requests { rows: Vec::new(), by_stream: BTreeMap::new(), most: MOST, left_out: 0 }
+        Requests { rows: Vec::new(), by_stream: BTreeMap::new(), updates: BTreeMap::new(), most: MOST, left_out: 0 }
     }
 
     /// Takes as much less memory as is fit for one of `followers`.
@@ -91,6 +100,10 @@ impl Requests {
             let found = batch.fields_of(frame).iter().find(|field| batch.name(field.name) == name);
             found.map(|field| truncated(batch.name(field.value), TEXT).to_owned())
         };
+        if let HttpFrameKind::PriorityUpdate(stream) = frame.kind {
+            self.prioritize(now, stream, field("priority").unwrap_or_default());
+            return;
+        }
         let Some(&index) = self.by_stream.get(&frame.stream) else {
             if let Some(method) = field(":method") {
                 let texts = [method, field(":authority").unwrap_or_default(), field(":path").unwrap_or_default()];
@@ -112,13 +125,23 @@ impl Requests {
                     request.info.status = Some(status);
                 }
             }
-            HttpFrameKind::Headers => {}
+            HttpFrameKind::Headers | HttpFrameKind::PriorityUpdate(_) => {}
             HttpFrameKind::Data => {
                 let info = &mut request.info;
                 let bytes = if of_request { &mut info.request_bytes } else { &mut info.response_bytes };
                 if let Some(length) = frame.length {
                     *bytes = Some(bytes.unwrap_or(0).saturating_add(length));
                 }
+            }
+        }
+    }
+
+    fn prioritize(&mut self, now: i64, stream: u64, value: String) {
+        let known = self.by_stream.contains_key(&stream) || self.updates.contains_key(&stream);
+        if known || self.updates.len() < EARLY.min(self.most) + self.rows.len() {
+            let updates = self.updates.entry(stream).or_default();
+            if updates.len() < UPDATES {
+                updates.push((now, truncated(&value, PRIORITY).to_owned()));
             }
         }
     }
@@ -141,6 +164,7 @@ impl Requests {
             authority,
             path,
             priority,
+            priority_updates: Vec::new(),
             status: None,
             start_s: 0.0,
             sent_s: None,
@@ -172,7 +196,14 @@ impl Requests {
     /// The requests in the order they were made, times from `start`, and how many there was no room for.
     pub(super) fn finish(self, start: i64) -> (Vec<RequestInfo>, u64) {
         let seconds = |time: i64| time.saturating_sub(start) as f64 / 1e9;
+        let mut updates = self.updates;
         let rows = self.rows.into_iter().map(|Request { info, start, sent, response, end, .. }| RequestInfo {
+            priority_updates: updates
+                .remove(&info.stream)
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(time, value)| (seconds(time), value))
+                .collect(),
             start_s: seconds(start),
             sent_s: sent.map(seconds),
             response_s: response.map(seconds),
@@ -193,6 +224,17 @@ mod tests {
     fn series(records: &[&str]) -> ConnectionSeries {
         let (_, mut found) = read_series(file(records).as_slice(), &Options::default(), 100).unwrap();
         found.remove(0)
+    }
+
+    fn batch_of(records: &[String]) -> Batch {
+        let records: Vec<&str> = records.iter().map(String::as_str).collect();
+        let mut found = Batch::default();
+        crate::read::read(file(&records).as_slice(), &Options::default(), &mut |_, batch| {
+            found = batch;
+            Ok(())
+        })
+        .unwrap();
+        found
     }
 
     const REQUEST: &str = r#"{"time":5,"name":"http3:frame_created","data":{"stream_id":0,"frame":{"frame_type":"headers","headers":[{"name":":method","value":"GET"},{"name":":path","value":"/a"},{"name":"priority","value":"u=1, i"}]}}}"#;
@@ -256,6 +298,33 @@ mod tests {
             (Some("404"), Some(0.004), Some(0.005))
         );
         assert!(request.complete && request.sent_s.is_none());
+    }
+
+    #[test]
+    fn priorities_are_updated_before_the_request_and_after() {
+        let update = |time: u32, of: &str, value: &str| {
+            format!(
+                r#"{{"time":{time},"name":"http3:frame_created","data":{{"stream_id":2,"frame":{{"frame_type":"priority_update",{of},"priority_field_value":"{value}"}}}}}}"#
+            )
+        };
+        let records = [
+            update(2, r#""stream_id":0"#, "u=5"),
+            REQUEST.to_owned(),
+            // As earlier drafts have it; a push of that number is another thing.
+            update(30, r#""target_stream_type":"request","prioritized_element_id":0"#, "u=0, i"),
+            update(31, r#""target_stream_type":"push","prioritized_element_id":0"#, "u=6"),
+            update(32, r#""push_id":0"#, "u=7"),
+        ];
+        let records: Vec<&str> = records.iter().map(String::as_str).collect();
+        let series = series(&records);
+        let [request] = &series.requests[..] else { panic!("{:?}", series.requests) };
+        assert_eq!(request.priority_updates, [(0.0, "u=5".to_owned()), (0.028, "u=0, i".to_owned())]);
+        assert_eq!(request.priority.as_deref(), Some("u=1, i"));
+        let many: Vec<String> = (0..1000).map(|i| update(i, &format!("\"stream_id\":{}", i / 2), "u=1")).collect();
+        let mut requests = Requests::new();
+        let batch = batch_of(&many);
+        batch.events.iter().for_each(|event| requests.event(&batch, event));
+        assert_eq!(requests.updates.len(), EARLY, "of requests that are not made");
     }
 
     #[test]

@@ -162,14 +162,166 @@ fn the_lines_of_recorded_traces_come_to_their_measures() {
     assert!(checked > 200, "{checked} lines");
 }
 
+/// What a random trace has and logs at all.
+struct Shape {
+    vantage: &'static str,
+    /// Paths, each with packet numbers of its own or all with the same.
+    paths: u64,
+    own_numbers: bool,
+    /// Whether it goes on with an earlier connection: 0-RTT data comes first.
+    resumed: bool,
+    /// Events and fields that are logged.
+    logs: [bool; 16],
+    /// CE marks of each path.
+    marks: [u64; 3],
+    /// Next packet number of each path and space, of what is sent and of what is received.
+    sent: [[u64; 2]; 3],
+    received: [[u64; 2]; 3],
+    /// Bytes of data so far, either way.
+    data: [u64; 2],
+}
+
+impl Shape {
+    fn random(random: &mut Random) -> Shape {
+        let paths = if random.below(3) == 0 { 1 + random.below(3) as u64 } else { 1 };
+        Shape {
+            vantage: ["server", "client"][random.below(2)],
+            paths,
+            own_numbers: random.below(2) == 0,
+            resumed: random.below(4) == 0,
+            logs: std::array::from_fn(|_| random.below(4) > 0),
+            marks: [0; 3],
+            sent: [[0; 2]; 3],
+            received: [[0; 2]; 3],
+            data: [0; 2],
+        }
+    }
+
+    /// A path, the place of its numbers, and what a header or metrics say of it.
+    fn path(&self, random: &mut Random) -> (u64, usize, String) {
+        let path = random.below(self.paths as usize) as u64;
+        let named = if self.paths > 1 { format!(r#","path_id":{path}"#) } else { String::new() };
+        (path, if self.own_numbers { path as usize } else { 0 }, named)
+    }
+
+    /// A packet sent or received: the frames of both ends' data, limits, and of what is received acknowledgements with ECN counts.
+    fn packet(&mut self, random: &mut Random, sent: bool) -> String {
+        let (path, numbers, named) = self.path(random);
+        let early = self.sent[numbers][1] + self.received[numbers][1] < 4;
+        let kind = match random.below(4) {
+            0 if early => "initial",
+            1 if early && self.resumed && (sent == (self.vantage == "client")) => "0RTT",
+            _ => "1RTT",
+        };
+        let space = usize::from(kind != "initial");
+        let counts = if sent { &mut self.sent } else { &mut self.received };
+        let number = counts[numbers][space];
+        counts[numbers][space] += 1;
+        let mut frames = Vec::new();
+        let bytes = 200 + random.below(1200) as u64;
+        if space == 1 && (sent || self.logs[2]) && random.below(5) > 0 {
+            let length = bytes - 100;
+            let back = if random.below(12) == 0 { length.min(self.data[usize::from(sent)]) } else { 0 };
+            let data = &mut self.data[usize::from(sent)];
+            let (stream, offset) = (if sent { 0 } else { 1 }, *data - back);
+            *data = offset + length;
+            frames.push(format!(
+                r#"{{"frame_type":"stream","stream_id":{stream},"offset":{offset},"length":{length}}}"#
+            ));
+        }
+        if self.logs[0] && random.below(9) == 0 {
+            let limit = self.data[1] + random.below(9000) as u64;
+            frames.push(match random.below(3) {
+                0 => format!(r#"{{"frame_type":"max_data","maximum":{limit}}}"#),
+                1 => format!(r#"{{"frame_type":"max_stream_data","stream_id":0,"maximum":{limit}}}"#),
+                _ => format!(r#"{{"frame_type":"data_blocked","limit":{limit}}}"#),
+            });
+        }
+        let next = self.sent[numbers][space];
+        if !sent && next > 0 && random.below(3) > 0 {
+            let to = random.below(next as usize) as u64;
+            let from = to.saturating_sub(random.below(6) as u64);
+            let marks = &mut self.marks[path as usize];
+            *marks += random.below(3) as u64 / 2;
+            let ecn = if self.logs[1] { format!(r#","ect0":{},"ect1":0,"ce":{marks}"#, next) } else { String::new() };
+            let (kind, of) = if self.own_numbers && self.paths > 1 && random.below(2) == 0 {
+                ("path_ack", format!(r#","path_id":{path}"#))
+            } else {
+                ("ack", String::new())
+            };
+            frames.push(format!(
+                r#"{{"frame_type":"{kind}"{of},"ack_delay":{},"acked_ranges":[[{from},{to}]]{ecn}}}"#,
+                random.below(4)
+            ));
+        }
+        if frames.is_empty() {
+            frames.push(r#"{"frame_type":"ping"}"#.to_owned());
+        }
+        format!(
+            r#""header":{{"packet_type":"{kind}","packet_number":{number}{named}}},"raw":{{"length":{bytes}}},"frames":[{}]"#,
+            frames.join(",")
+        )
+    }
+
+    fn metrics(&self, random: &mut Random) -> String {
+        let mut fields = Vec::new();
+        let mut add = |index: usize, name: &str, most: usize| {
+            let value = 1 + random.below(most);
+            if self.logs[index] && random.below(2) == 0 {
+                fields.push(format!(r#""{name}":{value}"#));
+            }
+        };
+        add(4, "cwnd", 20_000);
+        add(5, "bytes_in_flight", 20_000);
+        add(6, "latest_rtt", 80);
+        add(6, "smoothed_rtt", 80);
+        add(7, "pacing_rate", 9_000_000);
+        add(11, "lost_packets", 40);
+        if self.logs[8] && random.below(2) == 0 {
+            fields.push(format!(r#""app_limited":{}"#, random.below(3) == 0));
+        }
+        let named = self.path(random).2;
+        fields.join(",") + if fields.is_empty() { named.trim_start_matches(',') } else { &named }
+    }
+
+    /// The name and the data of an event.
+    fn event(&mut self, random: &mut Random) -> (&'static str, String) {
+        match random.below(20) {
+            0..8 => ("transport:packet_sent", self.packet(random, true)),
+            8..14 => ("transport:packet_received", self.packet(random, false)),
+            14 if self.logs[3] => {
+                let (_, numbers, named) = self.path(random);
+                let number = random.below(self.sent[numbers][1].max(1) as usize);
+                let data = format!(r#""header":{{"packet_type":"1RTT","packet_number":{number}{named}}}"#);
+                ("recovery:packet_lost", data)
+            }
+            14..17 => ("recovery:metrics_updated", self.metrics(random)),
+            17 if self.logs[9] => {
+                let new = ["slow_start", "recovery", "congestion_avoidance", "application_limited"][random.below(4)];
+                ("recovery:congestion_state_updated", format!(r#""new":"{new}""#))
+            }
+            18 if self.logs[10] => {
+                let side = ["local", "remote"][random.below(2)];
+                let data = format!(r#""initiator":"{side}","initial_max_data":{}"#, 1000 + random.below(90_000));
+                ("transport:parameters_set", data)
+            }
+            19 if self.logs[12] && self.paths == 1 => {
+                ("connectivity:migration_state_updated", r#""new":"migration_complete""#.to_owned())
+            }
+            _ => ("x:y", String::new()),
+        }
+    }
+}
+
 /// A trace of random events; clocks step back, packets are acknowledged twice or without being sent.
 fn random_trace(random: &mut Random) -> Vec<u8> {
-    let mut text = String::from(
-        "\u{1e}{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"trace\":{\"vantage_point\":{\"type\":\"server\"}}}\n",
+    let mut shape = Shape::random(random);
+    let mut text = format!(
+        "\u{1e}{{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"trace\":{{\"vantage_point\":{{\"type\":\"{}\"}}}}}}\n",
+        shape.vantage
     );
-    let (mut now, mut next, mut read) = (0_i64, 0, 0);
-    // The fields that this trace logs at all.
-    let logs: Vec<bool> = (0..12).map(|_| random.below(4) > 0).collect();
+    // What is before the first event is before the axis.
+    let (mut now, mut first) = (0_i64, None);
     for _ in 0..10 + random.below(90) {
         now += match random.below(8) {
             0 => 0,
@@ -177,83 +329,33 @@ fn random_trace(random: &mut Random) -> Vec<u8> {
             2 => 200 + random.below(2000) as i64,
             _ => random.below(30) as i64,
         };
-        let (name, data) = match random.below(10) {
-            0..4 => {
-                let blocked =
-                    if logs[0] && random.below(9) == 0 { r#",{"frame_type":"data_blocked","limit":9000}"# } else { "" };
-                let (number, offset) = (next, 1000 * next);
-                next += 1;
-                (
-                    "transport:packet_sent",
-                    format!(
-                        r#""header":{{"packet_type":"1RTT","packet_number":{number}}},"raw":{{"length":1200}},"frames":[{{"frame_type":"stream","stream_id":0,"offset":{offset},"length":1000}}{blocked}]"#
-                    ),
-                )
-            }
-            4..7 => {
-                let to = random.below(next.max(1) as usize);
-                let from = to.saturating_sub(random.below(6));
-                let (number, offset) = (read, 500 * read);
-                read += 1;
-                let ce = if logs[1] { format!(r#","ce":{}"#, random.below(9)) } else { String::new() };
-                let data = if logs[2] {
-                    format!(r#",{{"frame_type":"stream","stream_id":1,"offset":{offset},"length":500}}"#)
-                } else {
-                    String::new()
-                };
-                (
-                    "transport:packet_received",
-                    format!(
-                        r#""header":{{"packet_type":"1RTT","packet_number":{number}}},"raw":{{"length":80}},"frames":[{{"frame_type":"ack","ack_delay":0,"acked_ranges":[[{from},{to}]]{ce}}}{data}]"#
-                    ),
-                )
-            }
-            7 if logs[3] => {
-                let number = random.below(next.max(1) as usize);
-                ("recovery:packet_lost", format!(r#""header":{{"packet_type":"1RTT","packet_number":{number}}}"#))
-            }
-            7 | 8 => {
-                let mut fields = Vec::new();
-                let mut add = |index: usize, name: &str, value: String| {
-                    if logs[index] && random.below(2) == 0 {
-                        fields.push(format!(r#""{name}":{value}"#))
-                    }
-                };
-                let values: Vec<i64> = [20_000, 20_000, 80, 80, 9_000_000, 3, 40]
-                    .map(|most| now.unsigned_abs() as i64 * 7919 % most + 1)
-                    .into();
-                add(4, "cwnd", values[0].to_string());
-                add(5, "bytes_in_flight", values[1].to_string());
-                add(6, "latest_rtt", values[2].to_string());
-                add(6, "smoothed_rtt", values[3].to_string());
-                add(7, "pacing_rate", values[4].to_string());
-                add(8, "app_limited", (values[5] == 1).to_string());
-                add(11, "lost_packets", values[6].to_string());
-                ("recovery:metrics_updated", fields.join(","))
-            }
-            _ if logs[9] => {
-                let new = ["slow_start", "recovery", "congestion_avoidance", "application_limited"][random.below(4)];
-                ("recovery:congestion_state_updated", format!(r#""new":"{new}""#))
-            }
-            _ => ("x:y", String::new()),
-        };
+        now = now.max(*first.get_or_insert(now));
+        let (name, data) = shape.event(random);
         text += &format!("\u{1e}{{\"time\":{now},\"name\":\"{name}\",\"data\":{{{data}}}}}\n");
     }
     text.into_bytes()
 }
 
+/// `WINDLASS_DRAWN` traces where that is set.
 #[test]
 fn the_lines_of_random_traces_come_to_their_measures() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let mut checked = 0;
-    for number in 0..10_000 {
+    let wanted = std::env::var("WINDLASS_DRAWN").map_or(10_000, |text| text.parse().unwrap());
+    let (mut checked, mut kinds) = (0, std::collections::BTreeMap::new());
+    for number in 0..wanted {
         let trace = random_trace(&mut random);
         let most = if number % 2 == 0 { ROOM } else { 16 };
         let (_, found) = read_series(trace.as_slice(), &Options { jobs: 1, ..Options::default() }, most).unwrap();
         for series in &found {
             checked += std::panic::catch_unwind(|| check(series, &format!("trace {number}"), most))
                 .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&trace)));
+            for (quantity, _, _) in &series.lines {
+                *kinds.entry(quantity.name()).or_insert(0) += 1;
+            }
+            *kinds.entry("of a path").or_insert(0) += usize::from(series.path.is_some());
         }
     }
-    assert!(checked > 100_000, "{checked} lines");
+    assert!(checked > 10 * wanted, "{checked} lines of {wanted} traces");
+    let missing: Vec<_> = Quantity::ALL.iter().filter(|quantity| !kinds.contains_key(quantity.name())).collect();
+    assert!(missing.is_empty() && kinds["of a path"] > wanted / 10, "never drawn: {missing:?}; {kinds:?}");
 }

@@ -68,7 +68,7 @@ function showRead(entry, { complete, connections, metrics, doubts, ...facts }, d
     const lines = new Map(about.lines.map(({ name, points }) => [name, new Line(numbers(points), numbers(points))]));
     const part = connections.length === 1 ? "" : `#${about.group || i + 1}`;
     return { ...about, id: `trace-${entry.id}-${i}`, name: `${base}${entry.suffix}${part}`, lines: about.lines, load: async () => lines, decoded: lines,
-      ...(about.packets ? { loadPackets: packetLoader(entry, about, entry.packets[i]) } : {}) };
+      ...(about.packets ? { loadPackets: packetLoader(entry, about, entry.packets[i]) } : {}), ...(about.path === undefined ? { loadEvents: eventLoader(entry, about) } : {}) };
   });
   drawSections(entry, complete);
   document.documentElement.dataset.first ??= String(Math.round(entry.first));
@@ -105,6 +105,30 @@ function packetLoader(entry, { trace, group, packets: info }, { data }) {
     if (done.code !== 0 || !found) throw new Error(done.stderr || "the program failed");
     part = Object.assign(await found, { from: from * 1e-9, to: to * 1e-9, part: true });
     return part;
+  };
+}
+
+/**
+ * A function that reads the file again for the events of a connection in the times `view` that have all `words`, `most` of them,
+ * those of packets where `packets` says so; null if others are asked for meanwhile. Calls `reading(share)`, 0 to 1, on the way.
+ */
+function eventLoader(entry, { trace, group }) {
+  let [run, asked] = [null, 0];
+  return async (view, { words, packets, most }, reading) => {
+    asked += 1;
+    const mine = asked;
+    run?.stop();
+    reading(0);
+    const [from, to] = [Math.floor(view[0] * 1e9), Math.ceil(view[1] * 1e9) + 1];
+    let found = null;
+    run = program.run(["events", String(trace), group, String(from), String(to), String(most), packets ? "all" : "no-packets", words], entry.file, {
+      onMessage: (message, bytes) => { found = { rows: JSON.parse(new TextDecoder().decode(bytes)), leftOut: message.left_out }; },
+      onProgress: ({ read, size: whole }) => reading(read / Math.max(1, whole)),
+    });
+    const done = await run.done;
+    if (mine !== asked || !done) return null;
+    if (done.code !== 0 || !found) throw new Error(done.stderr || "the program failed");
+    return found;
   };
 }
 

@@ -11,6 +11,9 @@
 //! windlass-viewer packets TRACE CONNECTION FROM TO MOST
 //!                                     a trace, at most MOST packets of a connection from FROM to before TO,
 //!                                     ns from its first event
+//! windlass-viewer events TRACE CONNECTION FROM TO MOST all|no-packets WORDS
+//!                                     a trace, at most MOST events of a connection with all WORDS in them, as they
+//!                                     stand there; of packets that were sent or received all or none
 //! windlass-viewer share NAME pseudonyms|names
 //!                                     a trace to be shared, with pseudonyms or with its names
 //! windlass-viewer scenario            a scenario file, run
@@ -27,6 +30,7 @@ use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
 use output::Output;
+use windlass_qlog_analysis::series::EventFilter;
 
 /// Error that ended the output.
 #[derive(Debug, thiserror::Error)]
@@ -67,13 +71,23 @@ fn run(arguments: &[&str]) -> Result<(), Failure> {
             let connection = (number("TRACE", trace)?, *connection);
             trace::packets(&mut Stdin::default(), connection, times, number("MOST", most)?, &mut output)
         }
+        ["events", trace, connection, from, to, most, which @ ("all" | "no-packets"), words] => {
+            let filter = EventFilter {
+                times: number("FROM", from)?..number("TO", to)?,
+                words: words.split_whitespace().collect(),
+                packets: *which == "all",
+                most: number("MOST", most)?,
+            };
+            trace::events(&mut Stdin::default(), (number("TRACE", trace)?, connection), &filter, &mut output)
+        }
         ["share", name, "pseudonyms"] => share::share(&mut Stdin::default(), name, false, &mut output),
         ["share", name, "names"] => share::share(&mut Stdin::default(), name, true, &mut output),
         ["scenario"] => playground::run(&text()?, &mut output),
         ["record"] => playground::record(&text()?, &mut output),
         ["catalogue"] => playground::catalogue(&mut output),
         _ => Err(Failure::Usage(
-            "expected `trace NAME POINTS PACKETS`, `packets TRACE CONNECTION FROM TO MOST`, `share NAME pseudonyms|names`, \
+            "expected `trace NAME POINTS PACKETS`, `packets TRACE CONNECTION FROM TO MOST`, \
+             `events TRACE CONNECTION FROM TO MOST all|no-packets WORDS`, `share NAME pseudonyms|names`, \
              `scenario`, `record` or `catalogue`, and the input on stdin"
                 .to_owned(),
         )),

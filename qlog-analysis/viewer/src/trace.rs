@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 use windlass_qlog_analysis::read::{Input, Options, ReadError, Summary};
 use windlass_qlog_analysis::series::{
-    About, ConnectionSeries, PacketInfo, PacketLog, read_packets, read_series_watched, so_far,
+    About, ConnectionSeries, EventFilter, PacketInfo, PacketLog, read_events, read_packets, read_series_watched, so_far,
 };
 
 use crate::Failure;
@@ -24,6 +24,15 @@ struct Packets {
     /// Its index among the connections of the last message.
     connection: usize,
     info: PacketInfo,
+}
+
+/// Events of a connection; they follow as a list in JSON, each its time, s, its name and its data.
+#[derive(Serialize)]
+struct Events {
+    kind: &'static str,
+    bytes: usize,
+    /// Further ones that match.
+    left_out: u64,
 }
 
 /// The connections of a file; their points follow as 64-bit floating point numbers: for each line of
@@ -115,6 +124,21 @@ pub(crate) fn packets(
         read_packets(Input::new(input)?, options, connection, times.clone(), most)
     })?;
     Ok(write_packets(0, &found, output)?)
+}
+
+/// Reads a trace again and writes events of one of its connections, as [`read_events`] finds them.
+pub(crate) fn events(
+    source: &mut impl Source,
+    connection: (u32, &str),
+    filter: &EventFilter<'_>,
+    output: &mut Output<impl Write>,
+) -> Result<(), Failure> {
+    let found =
+        twice(source, output, |input, options, _| read_events(Input::new(input)?, options, connection, filter))?;
+    let rows = serde_json::to_vec(&found.rows).map_err(io::Error::from)?;
+    output.header(&Events { kind: "events", bytes: rows.len(), left_out: found.left_out })?;
+    output.bytes(&rows)?;
+    Ok(output.flush()?)
 }
 
 fn write_packets(connection: usize, packets: &PacketLog, output: &mut Output<impl Write>) -> std::io::Result<()> {
@@ -215,6 +239,13 @@ mod tests {
         packets(&mut trace.as_bytes(), (0, ""), 5_000_000..8_000_000, 2, &mut Output::new(&mut written)).unwrap();
         let again = &messages(&written)[0].0;
         assert_eq!((&again["info"]["packets"], &again["info"]["left_out"]), (&2.into(), &1.into()));
+        let mut written = Vec::new();
+        let filter = EventFilter { times: 0..i64::MAX, words: vec!["\"packet_number\":2"], packets: true, most: 3 };
+        events(&mut trace.as_bytes(), (0, ""), &filter, &mut Output::new(&mut written)).unwrap();
+        let (message, rows) = &messages(&written)[0];
+        let rows: Vec<(f64, String, String)> = serde_json::from_slice(rows).unwrap();
+        assert_eq!((&message["kind"], &message["left_out"], rows.len()), (&"events".into(), &7.into(), 3));
+        assert_eq!((rows[0].0, rows[0].1.as_str()), (0.01, "quic:packet_sent"));
     }
 
     #[test]

@@ -367,11 +367,12 @@ proptest! {
                 16 | 17 => {
                     let fields = (batch.fields.len() as u32, u32::from(kind == 17));
                     batch.fields.extend((kind == 17).then_some(HttpField { name: one, value: other }));
-                    let kind = if number % 2 == 0 { HttpFrameKind::Headers } else { HttpFrameKind::Data };
+                    let kinds = [HttpFrameKind::Headers, HttpFrameKind::Data, HttpFrameKind::PriorityUpdate(number.into())];
+                    let kind = kinds[number as usize % 3];
                     batch.http.push(HttpFrame { kind, stream: number.into(), length: packet.number, fields });
                 }
                 5 => batch.states.push(State { new: one, trigger: packet.trigger }),
-                12 => batch.peers.push(Peer { event: index, address: other }),
+                12 => batch.peers.push(Peer { event: index, address: other, local: one }),
                 13 => batch.parameters.push(TransportParameters {
                     remote: number % 2 == 0,
                     max_data: packet.number,

@@ -16,6 +16,9 @@ const MISSING: usize = 1 << 15;
 /// Losses, and HTTP/3 frames, that wait for the packet that showed them.
 const WAITING: usize = 1 << 12;
 
+/// The first unidirectional stream of a client (`RFC 9000 §2.1`).
+const CONTROL: u64 = 2;
+
 /// Header fields of one HTTP/3 frame that are kept.
 const FIELDS: usize = 256;
 
@@ -137,7 +140,7 @@ impl Session {
         self.counted[index] += u64::from(!self.closed);
     }
 
-    fn group(&self, batch: &mut Batch) -> Name {
+    pub(super) fn group(&self, batch: &mut Batch) -> Name {
         batch.names.add(&self.id)
     }
 
@@ -234,7 +237,7 @@ impl Session {
         let Some(id) = id else { return Ok(()) };
         self.id = id.into_owned();
         if let Some(host) = host {
-            batch.add_peer(&port.map_or_else(|| host.to_string(), |port| format!("{host}:{port}")));
+            batch.add_peer(&port.map_or_else(|| host.to_string(), |port| format!("{host}:{port}")), "");
         }
         let name = batch.names.add(name);
         self.push(now, EventKind::Other(name), batch);
@@ -308,7 +311,7 @@ impl Session {
     fn http(
         &mut self,
         now: i64,
-        kind: HttpFrameKind,
+        mut kind: HttpFrameKind,
         sent: bool,
         params: &mut Cursor<'_>,
         batch: &mut Batch,
@@ -318,6 +321,17 @@ impl Session {
             match key {
                 b"stream_id" => stream = value.whole()?,
                 b"payload_length" => length = value.whole()?,
+                b"prioritized_element_id" => {
+                    if let (HttpFrameKind::PriorityUpdate(of), Some(prioritized)) = (&mut kind, value.whole()?) {
+                        *of = prioritized;
+                        // The control stream is not logged; it is the first that a client opens.
+                        stream = Some(CONTROL);
+                    }
+                }
+                b"priority_field_value" => {
+                    let priority = value.string()?.unwrap_or_default();
+                    fields.push(("priority".to_owned(), priority.into_owned()));
+                }
                 b"headers" if value.peek() == Some(b'[') => value.array(|value| {
                     let field = value.string()?.unwrap_or_default();
                     // The first colon may be a pseudo-header's.

@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+use serde::Serialize;
 
 pub(super) const PAGE: &str = include_str!("page.html");
 pub(super) const STYLE: &str = include_str!("page.css");
@@ -43,6 +44,13 @@ pub(super) struct Page<'a> {
 }
 
 impl Page<'_> {
+    /// The page as HTML with `all` in it, JSON of texts and finite numbers, packed under `id`.
+    pub(super) fn holding(self, id: &str, all: &impl Serialize) -> String {
+        // Of texts and finite numbers this cannot fail.
+        let json = serde_json::to_string(all).unwrap_or_default();
+        Page { data: &[Data::Packed { id, text: &packed(json.as_bytes()) }], ..self }.html()
+    }
+
     /// The page as HTML that asks for nothing but what `asks` allows; its content-security policy forbids it to.
     pub(super) fn html(&self) -> String {
         let data: usize = self.data.iter().map(Data::size).sum();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::frame::{Data, Page, packed};
+use super::frame::Page;
 use windlass_lab::grid::CODE;
 use windlass_lab::harm::{PLACES, Results};
 
@@ -53,9 +53,6 @@ pub fn page(results: &[Results]) -> String {
         places: PLACES.iter().map(ToString::to_string).collect(),
         stacks: stacks.collect(),
     };
-    // Texts and finite numbers only: this cannot fail.
-    let json = serde_json::to_string(&all).unwrap_or_default();
-    let packed = packed(json.as_bytes());
     let page = Page {
         title: "Harm",
         skip: "Skip to the matrix",
@@ -64,10 +61,10 @@ pub fn page(results: &[Results]) -> String {
             Allow scripts, or read harm.csv beside it.",
         style: STYLE,
         scripts: &SCRIPTS,
-        data: &[Data::Packed { id: "harm", text: &packed }],
+        data: &[],
         asks: false,
     };
-    page.html()
+    page.holding("harm", &all)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::frame::{Data, Page, packed};
+use super::frame::Page;
 use windlass_papers::{Answer, Claim, Document, ExperimentResult, Scale};
 
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
@@ -56,9 +56,6 @@ pub fn page(
         experiments: results,
         absent: absent.map(|experiment| (experiment.id, experiment.title, "not run")).collect(),
     };
-    // Texts and finite numbers only: this cannot fail.
-    let json = serde_json::to_string(&all).unwrap_or_default();
-    let packed = packed(json.as_bytes());
     let title = format!("Experiments of {}{}", document.name, if all.quick { " (quick)" } else { "" });
     let page = Page {
         title: &title,
@@ -68,8 +65,8 @@ pub fn page(
             Allow scripts, or read the JSON files beside it.",
         style: STYLE,
         scripts: &SCRIPTS,
-        data: &[Data::Packed { id: "paper", text: &packed }],
+        data: &[],
         asks: false,
     };
-    page.html()
+    page.holding("paper", &all)
 }

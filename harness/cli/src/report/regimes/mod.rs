@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::frame::{Data, Page, packed};
+use super::frame::Page;
 use windlass_lab::grid::CODE;
 use windlass_lab::regimes::{AXES, Assessment, Broken, Case, Effort, Judged, Measured, Results, Row};
 
@@ -61,9 +61,6 @@ pub fn page(results: &Results, effort: Effort) -> String {
         assessments: Assessment::ALL.map(Assessment::name),
         rows: rows.collect(),
     };
-    // Texts and finite numbers only: this cannot fail.
-    let json = serde_json::to_string(&all).unwrap_or_default();
-    let packed = packed(json.as_bytes());
     let page = Page {
         title: "Regimes",
         skip: "Skip to the maps",
@@ -72,10 +69,10 @@ pub fn page(results: &Results, effort: Effort) -> String {
             Allow scripts, or read regimes.csv beside it.",
         style: STYLE,
         scripts: &SCRIPTS,
-        data: &[Data::Packed { id: "regimes", text: &packed }],
+        data: &[],
         asks: false,
     };
-    page.html()
+    page.holding("regimes", &all)
 }
 
 #[cfg(test)]

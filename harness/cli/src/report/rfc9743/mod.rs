@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::frame::{Data, Page, packed};
+use super::frame::Page;
 use windlass_lab::grid::CODE;
 use windlass_lab::rfc9743::{Assessment, Effort, NOT_APPLICABLE, Results};
 
@@ -69,9 +69,6 @@ pub fn page(results: &Results, effort: Effort) -> String {
         not_applicable: NOT_APPLICABLE,
         rows: rows.collect(),
     };
-    // Texts and finite numbers only: this cannot fail.
-    let json = serde_json::to_string(&all).unwrap_or_default();
-    let packed = packed(json.as_bytes());
     let page = Page {
         title: "RFC 9743",
         skip: "Skip to the tables",
@@ -80,10 +77,10 @@ pub fn page(results: &Results, effort: Effort) -> String {
             Allow scripts, or read rfc9743.csv beside it.",
         style: STYLE,
         scripts: &SCRIPTS,
-        data: &[Data::Packed { id: "rfc9743", text: &packed }],
+        data: &[],
         asks: false,
     };
-    page.html()
+    page.holding("rfc9743", &all)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::frame::{Data, Page, packed};
+use super::frame::Page;
 use windlass_lab::grid::CODE;
 use windlass_lab::start_up::{Measured, RATE_MBPS, Results, SIZES};
 
@@ -68,9 +68,6 @@ pub fn page(results: &Results) -> String {
         sizes: SIZES,
         rows: rows.collect(),
     };
-    // Texts and finite numbers only: this cannot fail.
-    let json = serde_json::to_string(&all).unwrap_or_default();
-    let packed = packed(json.as_bytes());
     let page = Page {
         title: "Start-up",
         skip: "Skip to the tables",
@@ -79,10 +76,10 @@ pub fn page(results: &Results) -> String {
             Allow scripts, or read start-up.csv beside it.",
         style: STYLE,
         scripts: &SCRIPTS,
-        data: &[Data::Packed { id: "start-up", text: &packed }],
+        data: &[],
         asks: false,
     };
-    page.html()
+    page.holding("start-up", &all)
 }
 
 #[cfg(test)]

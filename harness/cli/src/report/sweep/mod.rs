@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::frame::{Data, Page, packed};
+use super::frame::Page;
 use windlass_lab::grid::CODE;
 use windlass_lab::sweep::{Collected, MEASURES, Plan};
 
@@ -77,9 +77,6 @@ pub fn page(plan: &Plan, collected: &Collected, path: &str) -> Option<String> {
         axes,
         groups: groups.collect(),
     };
-    // Texts and finite numbers only: this cannot fail.
-    let json = serde_json::to_string(&all).unwrap_or_default();
-    let packed = packed(json.as_bytes());
     let page = Page {
         title: "Sweep",
         skip: "Skip to the map",
@@ -88,10 +85,10 @@ pub fn page(plan: &Plan, collected: &Collected, path: &str) -> Option<String> {
             Allow scripts, or read runs.csv beside it.",
         style: STYLE,
         scripts: &SCRIPTS,
-        data: &[Data::Packed { id: "sweep", text: &packed }],
+        data: &[],
         asks: false,
     };
-    Some(page.html())
+    Some(page.holding("sweep", &all))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(super) const LINES: [&str; 4] = [
     include_str!("js/panels.js"),
 ];
 /// The scripts of a trace's section.
-pub(super) const SECTION: [&str; 10] = [
+pub(super) const SECTION: [&str; 12] = [
     include_str!("js/query.js"),
     include_str!("js/packets.js"),
     include_str!("js/find.js"),
@@ -27,6 +27,8 @@ pub(super) const SECTION: [&str; 10] = [
     include_str!("js/multiplexing.js"),
     include_str!("js/statistics.js"),
     include_str!("js/requests.js"),
+    include_str!("js/events.js"),
+    include_str!("js/endpoints.js"),
     include_str!("js/address.js"),
     include_str!("js/section.js"),
 ];

@@ -119,11 +119,8 @@ Object.assign(Figure.prototype, {
     };
     for (const event of ["ranged", "drawn"]) this.holder.addEventListener(event, tell);
     const button = (text, label, act) => el("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
-    const wild = el("button", { type: "button", hidden: true, "aria-pressed": "false", title: "Whether axes reach to values that are many times all others", onclick: () => {
-      this.wild = !this.wild;
-      wild.setAttribute("aria-pressed", String(this.wild));
-      this.refresh();
-    } }, "Wild values");
+    const wild = el("button", { type: "button", hidden: true, "aria-pressed": "false", title: "Whether axes reach to values that are many times all others", onclick: () => this.toggleWild() }, "Wild values");
+    this.holder.addEventListener("toggled", () => wild.setAttribute("aria-pressed", String(this.wild)));
     this.holder.addEventListener("drawn", () => { wild.hidden = !this.beyond && !this.wild; });
     return el("span", { class: "range" }, "Time ", from, " to ", to, " s ",
       button("◀", "Earlier", () => this.change(-0.25, 1)), button("▶", "Later", () => this.change(0.25, 1)),

@@ -110,6 +110,16 @@ class Figure {
     this.refresh();
   }
 
+  /** The keys of its lines and marks. */
+  keys() { return new Set(this.spec.panels.flatMap(({ lines, marks }) => [...lines ?? [], ...marks ?? []]).map(({ key }) => key)); }
+
+  /** Lets axes reach to the wildest values, or not. */
+  toggleWild() {
+    this.wild = !this.wild;
+    this.holder.dispatchEvent(new Event("toggled"));
+    this.refresh();
+  }
+
   /** Where times lie, pixels. */
   across = (time) => this.left + (time - this.view[0]) / (this.view[1] - this.view[0]) * this.columns;
 
@@ -317,6 +327,7 @@ class Figure {
 
   /** Shows the values at a time, or none. */
   showCursor(time = this.cursor) {
+    const moved = time !== this.cursor;
     this.cursor = time;
     const inside = time !== null && time >= this.view[0] && time <= this.view[1];
     this.holder.classList.toggle("read", inside);
@@ -332,6 +343,7 @@ class Figure {
       const half = now.textContent.length * 3.2;
       now.setAttribute("x", Math.min(Math.max(x, this.left + half), this.left + this.columns - half));
     }
+    if (moved) this.holder.dispatchEvent(new Event("read"));
   }
 
   /** Marks times in every panel. */

@@ -102,6 +102,7 @@ function compareSection(traces) {
   const show = async () => {
     changes.replaceChildren(changesTable(pair()));
     figure.set(await made());
+    holder.dispatchEvent(new Event("chosen"));
   };
   const figure = new Figure(holder, { ...differenceOf(pair()), pending: made });
   const select = (label, options, value, set) => el("label", {}, `${label} `, el("select", { onchange: (event) => { set(event.target.value); show(); } }, ...options.map(([key, text]) => el("option", { value: key, selected: key === value }, text))));

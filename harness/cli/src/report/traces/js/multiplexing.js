@@ -96,6 +96,18 @@ function multiplexed(packets, parity, idle) {
   return { streams: [...streams.values()], order, waiting };
 }
 
+/** The priority of a request, and those that updated it with when (RFC 9218 §7). */
+function priorityWords(request) {
+  const updates = (request?.priority_updates ?? []).map(([time, value]) => `${value || "default"} at ${time.toFixed(4)} s`);
+  return [...(request?.priority != null ? [request.priority] : []), ...updates].join(", then ") || "–";
+}
+
+/** How many updates of priorities there were so far, over time. */
+function priorityUpdates(requests) {
+  const times = requests.flatMap(({ priority_updates: updates }) => updates.map(([time]) => time)).sort((a, b) => a - b);
+  return [times, times.map((_, i) => i + 1)];
+}
+
 /** What is said of either way. */
 const WAYS = [
   { parity: 0, title: "Data received: of which stream, and when", waiting: "Received and not deliverable, kB", key: "received" },
@@ -108,6 +120,7 @@ function multiplexingOf(trace, packets) {
   const idle = (measure(trace, "rtt_min_ms") ?? GOES_ON * 1e3) * 1e-3;
   const panels = [];
   const rows = [];
+  const updates = priorityUpdates(trace.requests);
   for (const { parity, title, waiting, key } of WAYS) {
     const { streams, order, waiting: bytes } = multiplexed(packets, parity, idle);
     if (!streams.length) continue;
@@ -121,6 +134,7 @@ function multiplexingOf(trace, packets) {
         key: `${key} ${id}`, name: `stream ${id}`, kind: "ticks", colour: colours[place], extent: [from, to], data: line([times, sums]), foot: blocked[0].length ? { key: "waits", data: line(blocked), colours: [null, "loss"], names: ["", "waits for earlier data"] } : null,
       })),
     ];
+    if (!panels.length && updates[0].length) lanes.push({ key: "priority", name: "priorities", kind: "ticks", colour: "accent", data: line(updates) });
     const left = streams.length - shown.length;
     panels.push({ title: `${title}${left ? `; ${plural(left, "stream")} with less data have no lane` : ""}`, lanes, patches: bytes[0].length ? [{ name: "waits for earlier data", colour: "loss" }] : [] });
     if (bytes[0].length) panels.push({ title: waiting, unit: "kB", digits: 1, height: 90, zero: true, names: true, lines: [{ key: `${key} waiting`, name: "behind a gap", colour: "loss", width: 1.4, kind: "steps", data: line(bytes), scale: 1e-3, digits: 1 }] });
@@ -133,13 +147,14 @@ function multiplexingView(trace, figure) {
   const details = el("details", { class: "more multiplexing" }, el("summary", {}, "Multiplexing: streams over time, and what waited for earlier data"));
   const [list, said] = [el("div"), el("p", { id: `${trace.id}-multiplexing`, class: "hint" })];
   let [own, packets, following] = [null, null, false];
-  const follow = (from, to) => { if (!following) { following = true; to.show(...from.view); following = false; } };
+  /** Whatever is done in one of the two figures is done in the other. */
+  const follow = (act) => { if (own && !following) { following = true; act(); following = false; } };
   const table = (rows) => {
     const request = new Map(trace.requests.map((each) => [each.stream, each]));
     const number = (label, value, text) => ({ label, value, text, numeric: true, better: "high" });
     return sortableTable({ caption: `Streams of ${trace.name}`, rows, sortBy: "From, s", columns: [
       wordColumn("Stream", ({ id, way }) => `${id} ${way}`, { header: true }),
-      wordColumn("Priority", ({ id }) => request.get(id)?.priority ?? "–"), wordColumn("Request", ({ id }) => { const asked = request.get(id); return asked ? `${asked.method} ${asked.path}` : "–"; }),
+      wordColumn("Priority", ({ id }) => priorityWords(request.get(id))), wordColumn("Request", ({ id }) => { const asked = request.get(id); return asked ? `${asked.method} ${asked.path}` : "–"; }),
       number("From, s", ({ from }) => -from, ({ from }) => from.toFixed(4)), number("To, s", ({ to }) => to, ({ to, whole }) => `${to.toFixed(4)}${whole ? "" : " …"}`),
       number("Bytes", ({ bytes }) => bytes, ({ bytes }) => grouped.format(bytes)), number("Came again", ({ again }) => again, ({ again }) => grouped.format(again)),
       number("Waited, s", ({ waited }) => waited, ({ waited }) => waited.toFixed(4)), number("Waited at most, bytes", ({ most }) => most, ({ most }) => grouped.format(most)),
@@ -159,19 +174,27 @@ function multiplexingView(trace, figure) {
       said.before(holder);
       own = new Figure(holder, spec);
       holder.before(el("div", { class: "tools" }, own.controls()));
-      holder.addEventListener("ranged", () => follow(own, figure));
+      holder.addEventListener("ranged", () => follow(() => figure.show(...own.view)));
+      holder.addEventListener("read", () => follow(() => figure.showCursor(own.cursor)));
+      holder.addEventListener("tapped", ({ detail }) => {
+        const line = detail.line?.replace(/^(sent|received) (\d+)$/, "stream $2");
+        trace.selection.choose(packets, packetNear(packets, detail.time, line, null));
+      });
       own.show(...figure.view);
+      own.showPicked(trace.selection.times());
     }
     list.replaceChildren(table(rows));
   };
   details.append(said, list);
   details.addEventListener("toggle", fill);
-  figure.holder.addEventListener("ranged", () => { if (own) follow(figure, own); });
+  figure.holder.addEventListener("ranged", () => follow(() => own.show(...figure.view)));
+  figure.holder.addEventListener("read", () => follow(() => own.showCursor(figure.cursor)));
+  trace.selection.addEventListener("chosen", () => own?.showPicked(trace.selection.times()));
   figure.holder.addEventListener("told", fill);
   return details;
 }
 
 if (typeof module !== "undefined") {
   globalThis.placeOf = require("./sequence.js").placeOf;
-  module.exports = { multiplexed };
+  module.exports = { multiplexed, priorityWords, priorityUpdates };
 }

@@ -59,6 +59,7 @@ function togetherSection(traces, hidden, load = null) {
       if (!hidden.delete(trace.id)) hidden.add(trace.id);
       button.setAttribute("aria-pressed", String(!hidden.has(trace.id)));
       figure.set(spec());
+      holder.dispatchEvent(new Event("toggled"));
       announce(`${trace.name} ${hidden.has(trace.id) ? "hidden" : "shown"}`);
     } }, sample(style(i)), trace.name);
     return el("li", {}, button);

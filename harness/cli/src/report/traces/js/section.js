@@ -7,7 +7,7 @@ function measuresTable(trace) {
     el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "number" }, number(value))));
   const states = trace.time_in_states_s.map(([name, time]) =>
     el("tr", {}, el("th", { scope: "row" }, `in ${stateWords(name)}, s`), el("td", { class: "number" }, time.toFixed(3))));
-  return el("details", { class: "more" }, el("summary", {}, "All measures"),
+  return el("details", { class: "more measures" }, el("summary", {}, "All measures"),
     el("div", { class: "table narrow", role: "region", tabindex: "0", "aria-label": `Measures of ${trace.name}` },
       el("table", {}, el("caption", { class: "visually-hidden" }, `Measures of ${trace.name}`), el("tbody", {}, ...rows, ...states))));
 }
@@ -52,7 +52,7 @@ function thinned(trace) {
 /** The shown range as rows of a table, for those who do not see the figure. */
 function valuesTable(trace, figure) {
   const ROWS = 20;
-  const details = el("details", { class: "more" }, el("summary", {}, "The times shown, as a table"));
+  const details = el("details", { class: "more values" }, el("summary", {}, "The times shown, as a table"));
   const body = el("tbody");
   const has = (name) => trace.lines.some((line) => line.name === name);
   const wanted = [["congestion_window", "Window", "kB"], ["bytes_in_flight", "In flight", "kB"], ["smoothed_rtt", "Smoothed RTT", "ms"], ["latest_rtt", "Latest RTT", "ms"],
@@ -109,6 +109,7 @@ function traceSection(trace) {
   trace.update = async () => {
     told.textContent = facts();
     inWords.textContent = captionOf(trace);
+    trace.tellEndpoints();
     trace.other = await otherEnd(trace);
     figure.set(traceSpec(trace, await trace.load(), await trace.loadPackets?.()));
     figure.holder.dispatchEvent(new Event("told"));
@@ -116,7 +117,8 @@ function traceSection(trace) {
   const section = el("section", { id: trace.id, "aria-labelledby": title }, ...head,
     el("div", { class: "tools" }, figure.controls()),
     el("figure", {}, holder, ...(trace.packets ? [chosenPacket(trace, figure)] : []), inWords),
-    requestsTable(trace, figure), ...(trace.packets ? [packetsTable(trace, figure), packetizationView(trace, figure), multiplexingView(trace, figure), statisticsTables(trace, figure)] : []), valuesTable(trace, figure), measuresTable(trace));
-  address.keep(trace, figure);
+    requestsTable(trace, figure), ...(trace.packets ? [packetsTable(trace, figure), packetizationView(trace, figure), multiplexingView(trace, figure), statisticsTables(trace, figure)] : []),
+    ...(trace.loadEvents ? [eventsTable(trace, figure)] : []), endpointsTables(trace), valuesTable(trace, figure), measuresTable(trace));
+  address.keep(trace, figure, section.querySelectorAll("details.more"));
   return section;
 }

@@ -110,6 +110,16 @@ function sequencePanel(trace, lines, packets, other = null) {
     }
     return found;
   };
+  /** The lines of what a query found, as far as they can be told apart. */
+  const foundLines = (figure, height) => {
+    const indices = trace.found?.indices ?? [];
+    const [from, to] = figure.view;
+    const apart = APART * (to - from) / figure.columns;
+    const place = (time) => placeOf(indices.length, (i) => packets.time[indices[i]] < time);
+    let d = "";
+    for (let at = place(from - longest), end = place(to + longest); at < end; at = Math.max(at + 1, place(packets.time[indices[at]] + apart))) d += path(figure, height, indices[at]);
+    return d;
+  };
   const draw = (figure, height) => {
     const found = groups(figure);
     const most = Math.max(1, ...found.map(({ count }) => count));
@@ -128,6 +138,11 @@ function sequencePanel(trace, lines, packets, other = null) {
       }
     }
     figure.drawn.push({ panel: title, key: "sequence", kind: "sequence", groups: found.length, packets: found.reduce((sum, { count }) => sum + count, 0), single, losses: found.reduce((sum, { losses }) => sum + losses, 0) });
+    const asked = foundLines(figure, height);
+    if (asked) {
+      put("accent line", asked);
+      figure.drawn.push({ panel: title, key: "found", kind: "found", lines: asked.match(/M[\d.-]+ 8L/g)?.length ?? 0 });
+    }
     const [left, right] = [figure.left, figure.left + figure.columns];
     const clip = `sequence-${trace.id}`;
     const [here, there] = ENDS[trace.vantage] ?? ["here", "peer"];
@@ -135,9 +150,10 @@ function sequencePanel(trace, lines, packets, other = null) {
     const doubt = other ? tenth(other.uncertainty / (figure.view[1] - figure.view[0]) * figure.columns) : 0;
     const middle = figure.left + figure.columns / 2;
     const whisker = doubt >= 1 ? [svg("path", { class: "doubt", d: `M${tenth(middle - doubt)} ${bottom(height) - 4}v8M${tenth(middle - doubt)} ${bottom(height)}H${tenth(middle + doubt)}M${tenth(middle + doubt)} ${bottom(height) - 4}v8` })] : [];
-    const shapes = [...paths].sort(([one], [other]) => one.startsWith("loss") - other.startsWith("loss")).map(([key, d]) => {
+    const rank = (key) => ["loss", "accent"].indexOf(key.split(" ")[0]);
+    const shapes = [...paths].sort(([one], [other]) => rank(one) - rank(other)).map(([key, d]) => {
       const [colour, kind, density] = key.split(" ");
-      return kind === "line" ? svg("path", { class: "line", d, style: `stroke:${paint(colour)}`, "stroke-width": colour === "loss" ? 1.5 : 1, "data-line": "sequence" })
+      return kind === "line" ? svg("path", { class: "line", d, style: `stroke:${paint(colour)}`, "stroke-width": rank(key) < 0 ? 1 : 1.5, "data-line": "sequence" })
         : svg("path", { d, style: `fill:${paint(colour)}`, opacity: DENSITIES[density], "data-line": "sequence" });
     });
     return [

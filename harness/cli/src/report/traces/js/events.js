@@ -1,0 +1,57 @@
+// Events as they stand in the file, for who wants to see all of them.
+
+/** Rows of the list, at most. */
+const EVENT_ROWS = 300;
+
+/** How long the words of the field rest before events are looked for, ms. */
+const EVENTS_REST = 300;
+
+/** What an event's data say in words, as far as they are whole: `key: value` each. */
+function eventWords(data) {
+  try {
+    const said = (value) => (value !== null && typeof value === "object" ? JSON.stringify(value) : String(value));
+    const whole = JSON.parse(data);
+    return whole !== null && typeof whole === "object" && !Array.isArray(whole) ? Object.entries(whole).map(([key, value]) => `${key}: ${said(value)}`).join(", ") : said(whole);
+  } catch {
+    return `${data} …`;
+  }
+}
+
+/** The events in the times shown, which are read from the file: of packets only where they are asked for. */
+function eventsTable(trace, figure) {
+  const details = el("details", { class: "more events" }, el("summary", {}, "Events in the times shown"));
+  const [body, count] = [el("tbody"), el("p", { class: "hint", role: "status" })];
+  let [turn, waiting] = [0, null];
+  const fill = async () => {
+    if (!details.open) return;
+    turn += 1;
+    const mine = turn;
+    const reading = (share) => { if (mine === turn) count.textContent = `Reading the events of these times: ${Math.floor(100 * share)} %.`; };
+    const found = await trace.loadEvents(figure.view, { words: words.value, packets: packets.checked, most: EVENT_ROWS }, reading)
+      .catch((error) => { count.textContent = `The events cannot be read: ${error.message}.`; });
+    if (!found || mine !== turn) return;
+    const digits = Math.max(6, timeDigits(figure.view[1] - figure.view[0]));
+    body.replaceChildren(...found.rows.map(([time, name, data]) => el("tr", { tabindex: "0", onclick: () => { figure.reveal(time); figure.showCursor(time); } },
+      el("th", { scope: "row", class: "number" }, time.toFixed(digits)), el("td", {}, name), el("td", {}, eventWords(data)))));
+    count.textContent = `${plural(found.rows.length + found.leftOut, "event")}${found.leftOut ? `, the first ${found.rows.length} are listed: zoom in, or name words, for the others` : ""}.`;
+  };
+  const ask = () => { clearTimeout(waiting); waiting = setTimeout(fill, EVENTS_REST); };
+  const words = el("input", { type: "search", spellcheck: "false", autocomplete: "off", placeholder: "words of name or data", oninput: ask });
+  const packets = el("input", { type: "checkbox", onchange: ask });
+  body.addEventListener("keydown", (event) => {
+    const row = event.target.closest("tr");
+    if (event.key === "Enter") row.click();
+    const next = { ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling }[event.key];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  });
+  details.append(el("div", { class: "tools" }, el("label", {}, "Find events ", words), el("label", {}, packets, " with packets sent and received")), count,
+    el("div", { class: "table", role: "region", tabindex: "0", "aria-label": `Events of ${trace.name}` }, el("table", {}, el("caption", { class: "visually-hidden" }, `Events of ${trace.name} in the times shown`),
+      el("thead", {}, el("tr", {}, ...["Time, s", "Event", "Data"].map((head, i) => el("th", { scope: "col", class: i ? "plain" : "number plain" }, head)))), body)));
+  details.addEventListener("toggle", fill);
+  for (const event of ["ranged", "told"]) figure.holder.addEventListener(event, ask);
+  return details;
+}
+
+if (typeof module !== "undefined") module.exports = { eventWords };
