@@ -98,6 +98,8 @@ pub(super) struct Limited {
     condition: Condition,
     /// Time since which the condition holds, ns.
     since: i64,
+    /// Whether any was known before.
+    known: bool,
     /// When the latest packet that asks for an ACK left, and bytes that left with it.
     burst: (i64, f64),
     times: [i64; 4],
@@ -127,7 +129,8 @@ impl Limited {
                 self.end(now, &pace());
             }
             // A time that goes back is no reason to count a span twice.
-            self.since = if self.condition == Condition::Unknown { now } else { now.max(self.since) };
+            self.since = if self.known { now.max(self.since) } else { now };
+            self.known = true;
             self.condition = condition;
             if condition == Condition::Unknown {
                 self.change(None);
