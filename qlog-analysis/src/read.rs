@@ -140,7 +140,9 @@ impl Summary {
             let windows = (logged >= WINDOWS && largest < DATAGRAM).then(|| {
                 format!("none of its congestion windows is larger than {largest}: they may be in packets, and are read as bytes")
             });
-            doubts.extend(units.chain(losses).chain(windows).chain(trace.clock.doubts()).map(|doubt| format!("{which}{doubt}")));
+            doubts.extend(
+                units.chain(losses).chain(windows).chain(trace.clock.doubts()).map(|doubt| format!("{which}{doubt}")),
+            );
         }
         if self.unfollowed > 0 {
             let (most, events) = (MAX_CONNECTIONS, self.unfollowed);

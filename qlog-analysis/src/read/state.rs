@@ -80,8 +80,7 @@ impl TraceState {
             self.encoding = self.declared.encoding.clone();
         }
         let Trace { controller, quic_version, units, pathless_losses, windows, .. } = std::mem::take(&mut self.trace);
-        self.trace =
-            Trace { controller, quic_version, units, pathless_losses, windows, ..self.declared.trace.clone() };
+        self.trace = Trace { controller, quic_version, units, pathless_losses, windows, ..self.declared.trace.clone() };
         self.begun && !self.declared.reads_as(&before)
     }
 

@@ -366,13 +366,22 @@ fn a_capture_is_refused_with_the_way_to_a_trace() {
 #[test]
 fn windows_in_packets_are_doubted() {
     let trace = |windows: &[u64]| {
-        let event = |window: &u64| format!("{{\"time\":1,\"name\":\"quic:recovery_metrics_updated\",\"data\":{{\"congestion_window\":{window}}}}}");
+        let event = |window: &u64| {
+            format!(
+                "{{\"time\":1,\"name\":\"quic:recovery_metrics_updated\",\"data\":{{\"congestion_window\":{window}}}}}"
+            )
+        };
         let records: Vec<String> = windows.iter().map(event).collect();
         let records: Vec<&str> = records.iter().map(String::as_str).collect();
-        read(crate::metrics::tests::file(&records).as_slice(), &Options::default(), &mut |_, _| Ok(())).unwrap().doubts()
+        read(crate::metrics::tests::file(&records).as_slice(), &Options::default(), &mut |_, _| Ok(()))
+            .unwrap()
+            .doubts()
     };
     let doubts = trace(&[10, 11, 12, 13, 14, 15, 20, 30, 40, 55]);
-    assert!(doubts[0].starts_with("none of its congestion windows is larger than 55: they may be in packets"), "{doubts:?}");
+    assert!(
+        doubts[0].starts_with("none of its congestion windows is larger than 55: they may be in packets"),
+        "{doubts:?}"
+    );
     assert_eq!(trace(&[10, 11, 12, 13, 14, 15, 20, 30, 40, 12_000]), [""; 0]);
     assert_eq!(trace(&[10; 9]), [""; 0], "too few to say");
 }

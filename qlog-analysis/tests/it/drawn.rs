@@ -225,9 +225,8 @@ impl Shape {
             let data = &mut self.data[usize::from(sent)];
             let (stream, offset) = (if sent { 0 } else { 1 }, *data - back);
             *data = offset + length;
-            frames.push(format!(
-                r#"{{"frame_type":"stream","stream_id":{stream},"offset":{offset},"length":{length}}}"#
-            ));
+            frames
+                .push(format!(r#"{{"frame_type":"stream","stream_id":{stream},"offset":{offset},"length":{length}}}"#));
         }
         if self.logs[0] && random.below(9) == 0 {
             let limit = self.data[1] + random.below(9000) as u64;
