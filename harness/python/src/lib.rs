@@ -18,6 +18,7 @@ use windlass::cli::{self, Asked, CliError, Host};
 mod contract;
 mod controller;
 mod episode;
+mod sweep;
 mod table;
 
 use controller::Guests;
@@ -44,8 +45,13 @@ fn exception(error: CliError) -> PyErr {
 /// How long a signal may wait.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-/// Does `work` without Python's lock. A signal whose handler raises, as Ctrl-C's does, stops it, and is what is raised.
-fn released<T: Send>(py: Python<'_>, work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, CliError> + Send) -> PyResult<T> {
+/// Does `work` without Python's lock, and `show` from time to time. A signal whose handler raises, as Ctrl-C's does, stops
+/// it, and is what is raised; so does what `show` raises.
+fn released<T: Send>(
+    py: Python<'_>,
+    show: impl Fn(Python<'_>) -> PyResult<()> + Send + Sync,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, CliError> + Send,
+) -> PyResult<T> {
     let stop = &Arc::new(AtomicBool::new(false));
     py.detach(|| {
         std::thread::scope(|scope| {
@@ -57,7 +63,7 @@ fn released<T: Send>(py: Python<'_>, work: impl FnOnce(&Arc<AtomicBool>) -> Resu
             });
             let mut raised = None;
             while over.recv_timeout(SIGNALS) == Err(RecvTimeoutError::Timeout) {
-                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                if let Err(error) = Python::attach(|py| py.check_signals().and_then(|()| show(py))) {
                     stop.store(true, Ordering::Relaxed);
                     raised.get_or_insert(error);
                 }
@@ -120,11 +126,15 @@ fn run(
         seed,
         out,
     };
-    let results = released(py, |stop| {
-        // A thread that Python knows already is called back several times as fast.
-        guests.stop_by(stop);
-        cli::results(asked, Host { stop, thread: |work| Python::attach(|py| py.detach(work)) })
-    });
+    let results = released(
+        py,
+        |_| Ok(()),
+        |stop| {
+            // A thread that Python knows already is called back several times as fast.
+            guests.stop_by(stop);
+            cli::results(asked, Host { stop, thread: |work| Python::attach(|py| py.detach(work)) })
+        },
+    );
     guests.outcome(results).map(Results)
 }
 
@@ -192,7 +202,7 @@ impl Results {
 #[pyfunction]
 fn read_qlog<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
     use windlass_qlog_columns::{Table as Kind, measures};
-    let mut loaded = released(py, |stop| cli::loaded(&path, stop))?;
+    let mut loaded = released(py, |_| Ok(()), |stop| cli::loaded(&path, stop))?;
     let tables = PyDict::new(py);
     for kind in [Kind::Packets, Kind::Recovery, Kind::Events, Kind::StateVariables, Kind::Unknown] {
         let batches = loaded.rows.remove(&kind).unwrap_or_default();
@@ -213,7 +223,7 @@ fn read_qlog<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>
 #[pyfunction]
 fn metrics(py: Python<'_>, paths: Bound<'_, PyAny>) -> PyResult<Table> {
     let paths = several(&paths)?;
-    Ok(Table::of(released(py, |stop| cli::measured(paths, stop))?))
+    Ok(Table::of(released(py, |_| Ok(()), |stop| cli::measured(paths, stop))?))
 }
 
 /// Congestion controllers for QUIC.
@@ -233,5 +243,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(read_qlog, module)?)?;
-    module.add_function(wrap_pyfunction!(metrics, module)?)
+    module.add_function(wrap_pyfunction!(metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::measure_cell, module)?)
 }

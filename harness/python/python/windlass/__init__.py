@@ -26,6 +26,7 @@ from ._native import (
     run,
 )
 from .controller import Controller
+from .fleet import sweep
 
 if TYPE_CHECKING:
     from .env import Env
@@ -56,4 +57,5 @@ __all__ = [
     "metrics",
     "read_qlog",
     "run",
+    "sweep",
 ]

@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import Any, final
 
@@ -19,6 +19,8 @@ __all__ = [
     "run",
     "read_qlog",
     "metrics",
+    "sweep",
+    "measure_cell",
 ]
 
 __version__: str
@@ -147,3 +149,13 @@ def run(
 ) -> Results: ...
 def read_qlog(path: str | PathLike[str]) -> dict[str, Table]: ...
 def metrics(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Table: ...
+def sweep(
+    plan: str | PathLike[str],
+    json: str | None,
+    out: str | PathLike[str],
+    engine: Callable[[list[str]], Iterable[tuple[int, str]]] | None,
+    jobs: int,
+    retry_failed: bool,
+    bar: Callable[[int], Callable[[int], None]] | None,
+) -> dict[str, Any]: ...
+def measure_cell(cell: str) -> str: ...
