@@ -121,6 +121,8 @@ fn rest_of_flow(series: &FlowSeries, sent: &mut usize) -> FlowSeries {
         cwnd_packets: series.cwnd_packets[from..].to_vec(),
         rtt_ms: series.rtt_ms[from..].to_vec(),
         goodput_mbps: series.goodput_mbps[from..].to_vec(),
+        // No panel draws it.
+        send_rate_mbps: Vec::new(),
     }
 }
 
