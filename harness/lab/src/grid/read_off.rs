@@ -56,3 +56,25 @@ pub fn read_off<T>(
         Err(error) => Ok(Reading { read: not(NoOutcome::Failed(error)), packets: 0 }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It is a result, not an error, so that the others of its command are run.
+    #[test]
+    fn a_cell_that_cannot_be_run_is_read_as_the_reason() {
+        let cell = Cell {
+            name: "none".to_owned(),
+            scenario: "duration_s = 0".to_owned(),
+            file: String::new(),
+            controller: "reno".to_owned(),
+            stack: "sim".to_owned(),
+            seed: 1,
+            reads: "reason".to_owned(),
+            work: 1,
+        };
+        let read = read_off(&cell, &|_| false, |_, _| String::new(), |reason| reason.to_string()).map(|it| it.read);
+        assert!(read.is_ok_and(|reason| reason.contains("duration_s")));
+    }
+}

@@ -171,7 +171,7 @@ impl Safety {
                     format!("{queued} of them with FQ-CoDel")
                 };
                 format!(
-                    "Not safe at {places} of {} places, {queues}: of `{to}` {} {what} at {at}, where {} is the bound.",
+                    "Not safe at {places} of {} places, {queues}: of {to} {} {what} at {at}, where {} is the bound.",
                     PLACES.len(),
                     percent(*harm),
                     percent(*bound)
