@@ -3,6 +3,7 @@
 mod batch;
 mod bbr_cases;
 mod choice;
+mod choose;
 mod conformance;
 mod error;
 mod evaluate;
@@ -69,6 +70,7 @@ enum Command {
     Rfc9743(rfc9743::Rfc9743),
     Harm(harm::Harm),
     SendRate(send_rate::SendRate),
+    Choose(choose::Choose),
     Sweep(sweep::Sweep),
     Judged(judged::Judged),
     BbrCases(bbr_cases::BbrCases),
@@ -122,6 +124,7 @@ where
         Command::Rfc9743(command) => command.run(),
         Command::Harm(command) => command.run(),
         Command::SendRate(command) => command.run(),
+        Command::Choose(command) => command.run(),
         Command::Sweep(command) => command.run(),
         Command::Judged(command) => command.run(),
         Command::BbrCases(command) => command.run(),

@@ -3,6 +3,7 @@
 mod bbr_cases;
 mod book;
 mod capture;
+mod choose;
 mod citations;
 mod cli;
 mod command;
