@@ -14,7 +14,7 @@ fn the_page_is_made_by_the_command() {
     let made = windlass(&["choose", "--markdown", "--results", &docs()]);
     assert!(made.status.success(), "{}", stderr(&made));
     let page = std::fs::read_to_string(Path::new(&docs()).join("choose.md")).unwrap();
-    assert!(page.contains(&*stdout(&made)), "windlass choose --markdown has\n{}", stdout(&made));
+    assert!(page.contains(stdout(&made)), "windlass choose --markdown has\n{}", stdout(&made));
 }
 
 #[test]
