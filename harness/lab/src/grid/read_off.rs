@@ -9,7 +9,7 @@ use windlass_stacks::stack::Runner;
 use super::{Cell, Failure, Reading};
 
 /// Why a cell has no outcome.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum NoOutcome {
     /// It cannot be run.
     #[error("{0}")]
@@ -17,6 +17,13 @@ pub enum NoOutcome {
     /// It was run, and failed.
     #[error(transparent)]
     Failed(RunError),
+}
+
+impl std::fmt::Debug for NoOutcome {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// The scenario of `cell` with its controller and seed, and the stack that runs it.
