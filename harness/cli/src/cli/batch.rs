@@ -1,7 +1,7 @@
 //! Many runs at once, with progress, until done or interrupted.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use super::CliError;
 use super::error::{shown, warn};
 use windlass_lab::evaluation::{Job, Source, execute, scene};
-use windlass_lab::grid::{self, Done, Engine, Failure, Tally, Watch};
+use windlass_lab::grid::{self, Cores, Done, Engine, Failure, Reading, Tally, Watch};
 use windlass_lab::results::{Contender, Results, Run, SCHEMA, Saved, Status, Store, rank};
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::stack::{LogSettings, Runner};
@@ -264,6 +264,25 @@ pub(super) fn carry_out<T: Serialize + DeserializeOwned>(
     engine: &dyn Engine<T>,
 ) -> Result<Tally, CliError> {
     watched(|watch| grid::run(cells, store, engine, watch))
+}
+
+/// Has those of `cells` that `store` lacks carried out on the cores of this machine, with progress: `measure` runs a cell,
+/// and gets what is asked of its scenario, by its text.
+///
+/// # Errors
+/// Interrupted, or a run went wrong; what is done is in the store.
+pub(super) fn carry_out_asked<T: Serialize + DeserializeOwned + Send, A: Sync>(
+    cells: &[grid::Cell],
+    asked: &HashMap<String, A>,
+    store: &grid::Store<T>,
+    jobs: usize,
+    measure: impl Fn(&grid::Cell, &A, &dyn Fn(f64) -> bool) -> Result<Reading<T>, Failure> + Sync,
+) -> Result<Tally, CliError> {
+    let run = |cell: &grid::Cell, stop: &dyn Fn(f64) -> bool| match asked.get(&cell.scenario) {
+        Some(what) => measure(cell, what, stop),
+        None => Err(Failure::Run(format!("{} is not asked", cell.name))),
+    };
+    carry_out(cells, store, &Cores { jobs, run })
 }
 
 /// What was run, as a line.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::batch::{carry_out, total};
+use super::batch::{carry_out_asked, total};
 use super::error::print;
 use super::{CliError, choice};
 use crate::report::harm;
 use windlass_adapter::NamedController;
-use windlass_lab::grid::{Cell, Cores, Failure, Store};
+use windlass_lab::grid::{Cell, Store};
 use windlass_lab::harm::{DEPLOYED, PLACES, Results, csv, pair, solo};
 use windlass_lab::output::replace;
 use windlass_lab::rfc9743::{Measured, measure};
@@ -90,11 +90,9 @@ impl Harm {
                 }
             }
         }
-        let run = |cell: &Cell, stop: &dyn Fn(f64) -> bool| match packet_times.get(&cell.scenario) {
-            Some(packet_s) => measure(cell, *packet_s, stop),
-            None => Err(Failure::Run(format!("{} is not asked", cell.name))),
-        };
-        let tally = carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
+        let tally = carry_out_asked(&cells, &packet_times, &store, self.jobs, |cell, packet_s, stop| {
+            measure(cell, *packet_s, stop)
+        })?;
         if !self.markdown {
             print(&total(&tally))?;
         }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use windlass_adapter::NamedController;
 
-use super::batch::{carry_out, total};
+use super::batch::{carry_out_asked, total};
 use super::error::print;
 use super::text::{Align, aligned};
 use super::{CliError, choice};
 use crate::report::regimes;
-use windlass_lab::grid::{self, Cores, Failure, Store};
+use windlass_lab::grid::{self, Store};
 use windlass_lab::output::replace;
 use windlass_lab::regimes::{
     AXES, Assessment, Case, Effort, Judged, Kind, Measured, Plan, REFERENCE, Results, Row, judge, measure, table,
@@ -124,11 +124,8 @@ impl Regimes {
                 }
             }
         }
-        let run = |cell: &grid::Cell, stop: &dyn Fn(f64) -> bool| match cases.get(&cell.scenario) {
-            Some(case) => measure(cell, &case.regime, stop),
-            None => Err(Failure::Run(format!("{} is no regime", cell.name))),
-        };
-        let tally = carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
+        let tally =
+            carry_out_asked(&cells, &cases, &store, self.jobs, |cell, case, stop| measure(cell, &case.regime, stop))?;
         print(&total(&tally))?;
         let read = |case: &Case, controller: &str, stack: &Runner| {
             let cell = case.cell(controller, stack.name())?;

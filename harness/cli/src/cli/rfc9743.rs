@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-use super::batch::{carry_out, total};
+use super::batch::{carry_out_asked, total};
 use super::error::print;
 use super::text::{Align, aligned};
 use super::{CliError, choice};
 use crate::report::rfc9743;
-use windlass_lab::grid::{Cell, Cores, Failure, Store};
+use windlass_lab::grid::{Cell, Store};
 use windlass_lab::output::replace;
 use windlass_lab::rfc9743::{
     Answer, Assessment, CRITERIA, Criterion, Effort, Measured, NOT_APPLICABLE, PATHS, Path, Question, Read, Results,
@@ -97,11 +97,9 @@ impl Rfc9743 {
                 }
             }
         }
-        let run = |cell: &Cell, stop: &dyn Fn(f64) -> bool| match paths.get(&cell.scenario) {
-            Some(path) => measure(cell, path.packet_time(), stop),
-            None => Err(Failure::Run(format!("{} is not asked", cell.name))),
-        };
-        let tally = carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
+        let tally = carry_out_asked(&cells, &paths, &store, self.jobs, |cell, path, stop| {
+            measure(cell, path.packet_time(), stop)
+        })?;
         if !self.markdown {
             print(&total(&tally))?;
         }

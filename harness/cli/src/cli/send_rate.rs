@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::batch::carry_out;
+use super::batch::carry_out_asked;
 use super::error::print;
 use super::text::{Align, aligned};
 use super::{CliError, choice};
-use windlass_lab::grid::{Cell, Cores, Failure, Store};
+use windlass_lab::grid::{Cell, Store};
 use windlass_lab::send_rate::{CONTROLLERS, Case, Estimate, Measured, measure};
 use windlass_stacks::stack::Runner;
 
@@ -46,11 +46,7 @@ impl SendRate {
             cases.insert(cell.scenario.clone(), case);
             cells.push(cell);
         }
-        let run = |cell: &Cell, stop: &dyn Fn(f64) -> bool| match cases.get(&cell.scenario) {
-            Some(case) => measure(cell, case, stop),
-            None => Err(Failure::Run(format!("{} is not asked", cell.name))),
-        };
-        carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
+        carry_out_asked(&cells, &cases, &store, self.jobs, measure)?;
         let read = |stack: &Runner, controller: &str, case: &Case| {
             store.get(&case.cell(controller, stack.name()).key()).map(|record| record.read)
         };

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::batch::{carry_out, total};
+use super::batch::{carry_out_asked, total};
 use super::error::print;
 use super::text::{Align, aligned};
 use super::{CliError, choice};
 use crate::report::start_up;
-use windlass_lab::grid::{Cell, Cores, Failure, Store};
+use windlass_lab::grid::{Cell, Store};
 use windlass_lab::output::replace;
 use windlass_lab::start_up::{
     BUFFERS, Link, Measured, Place, Question, RTTS_MS, Results, Row, SIZES, Scheme, measure, table,
@@ -101,11 +101,9 @@ impl StartUp {
                 cells.push(cell);
             }
         }
-        let run = |cell: &Cell, stop: &dyn Fn(f64) -> bool| match asked.get(&cell.scenario) {
-            Some((place, question)) => measure(cell, place, question, stop),
-            None => Err(Failure::Run(format!("{} is not asked", cell.name))),
-        };
-        let tally = carry_out(&cells, &store, &Cores { jobs: self.jobs, run })?;
+        let tally = carry_out_asked(&cells, &asked, &store, self.jobs, |cell, (place, question), stop| {
+            measure(cell, place, question, stop)
+        })?;
         print(&total(&tally))?;
         let row = |(place, scheme, stack): (Place, &Scheme, &Runner)| {
             let answer = |question: Question| {
