@@ -203,7 +203,7 @@ impl LedbatPlusPlus {
         let before = self.of.congestion_window;
         // §4.5 "LEDBAT++ uses Round Trip Time measurements instead of one way delay"; they "also include the delay at the
         // receiver between receiving a packet and sending the corresponding acknowledgement."
-        let (min, less) = (self.of.period.rtt.min, self.has("less the ACK delay"));
+        let (min, less) = (self.of.period.rtt.min.secs(), self.has("less the ACK delay"));
         let rtt = frame.sample.map(|sample| {
             let (latest, held) = (sample.latest.secs(), if less { sample.ack_delay.secs() } else { 0.0 });
             (latest - held).max(min).min(latest)

@@ -152,10 +152,10 @@ impl Prague {
     fn look_for_classic(&mut self) {
         let rtt = &self.of.period.rtt;
         let log = |delay: f64, threshold: f64| (delay.max(1e-9) / threshold).log2();
-        let (depth, variation) = (log(rtt.smoothed - rtt.min, 2e-3), log(rtt.variation, 750e-6));
+        let (depth, variation) = (log(rtt.smoothed - rtt.min.secs(), 2e-3), log(rtt.variation, 750e-6));
         let classic = self.classic + 2.0 * depth + 0.5 * variation;
         self.classic = classic.clamp(-16.0, 16.0);
-        let error = 2e-8 / (rtt.smoothed - rtt.min).max(1e-9) + 2e-8 / rtt.variation.max(1e-9);
+        let error = 2e-8 / (rtt.smoothed - rtt.min.secs()).max(1e-9) + 2e-8 / rtt.variation.max(1e-9);
         self.classic_error = if classic == self.classic { self.classic_error + error } else { 0.0 };
     }
 

@@ -88,7 +88,8 @@ pub(crate) struct Rtt {
     pub latest: f64,
     pub smoothed: f64,
     pub variation: f64,
-    pub min: f64,
+    /// Whole nanoseconds: sums of seconds may round past the equality that §5.3 compares.
+    pub min: Span,
     pub first_sample: Option<Time>,
 }
 
@@ -96,7 +97,7 @@ impl Rtt {
     pub fn new() -> Rtt {
         // §5.3 "Before any RTT samples are available for a new path or when the estimator is reset, the estimator is
         // initialized using the initial RTT": §6.2.2 "SHOULD be set to 333 milliseconds".
-        Rtt { latest: 0.0, smoothed: 0.333, variation: 0.1665, min: 0.0, first_sample: None }
+        Rtt { latest: 0.0, smoothed: 0.333, variation: 0.1665, min: Span::ZERO, first_sample: None }
     }
 
     pub fn on_sample(&mut self, now: Time, sample: &Sample) {
@@ -105,16 +106,17 @@ impl Rtt {
             // §5.3 "On the first RTT sample after initialization, the estimator is reset using that sample":
             // smoothed_rtt = latest_rtt, rttvar = latest_rtt / 2; §5.2 min_rtt MUST be set to the latest RTT.
             self.first_sample = Some(now);
-            (self.smoothed, self.variation, self.min) = (self.latest, self.latest / 2.0, self.latest);
+            (self.smoothed, self.variation, self.min) = (self.latest, self.latest / 2.0, sample.latest);
             return;
         };
         // §5.2 "min_rtt MUST be set to the lesser of min_rtt and latest_rtt [...] on all other samples".
-        self.min = self.min.min(self.latest);
+        self.min = self.min.min(sample.latest);
         // §5.3 "ack_delay = min(ack_delay, max_ack_delay)", "adjusted_rtt = latest_rtt; if (latest_rtt >=
         // min_rtt + ack_delay): adjusted_rtt = latest_rtt - ack_delay".
-        let ack_delay = sample.ack_delay.secs().min(0.025);
-        let adjusted = if self.latest >= self.min + ack_delay { self.latest - ack_delay } else { self.latest };
+        let ack_delay = sample.ack_delay.min(Span::from_millis(25));
+        let adjusted = if sample.latest >= self.min + ack_delay { sample.latest - ack_delay } else { sample.latest };
         // §5.3 "rttvar = 3/4 * rttvar + 1/4 * abs(smoothed_rtt - adjusted_rtt)".
+        let adjusted = adjusted.secs();
         self.variation = 0.75 * self.variation + 0.25 * (self.smoothed - adjusted).abs();
         // §5.3 "smoothed_rtt = 7/8 * smoothed_rtt + 1/8 * adjusted_rtt".
         self.smoothed = 0.875 * self.smoothed + 0.125 * adjusted;

@@ -333,7 +333,7 @@ impl Reference for Bbr {
         if let Some(sample) = &frame.sample {
             let first = self.period.rtt.first_sample.is_none();
             self.period.rtt.on_sample(frame.now, sample);
-            self.c.min_rtt = Some(self.period.rtt.min);
+            self.c.min_rtt = Some(self.period.rtt.min.secs());
             if first {
                 // §5.6.2 "it sets an initial pacing rate based on the transport sender implementation's initial congestion
                 // window [...] the initial C.srtt after the first non-zero RTT sample, and the initial pacing_gain".
