@@ -61,6 +61,26 @@ struct Point {
     delivered: u64,
 }
 
+/// A rate, as what it is the quotient of, and when it was measured.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Measured {
+    bytes: u64,
+    /// Not zero.
+    time: Span,
+    at: Time,
+}
+
+impl Measured {
+    /// Whether the rate is that of `other` at least.
+    fn reaches(&self, other: &Measured) -> bool {
+        u128::from(self.bytes) * u128::from(other.time.0) >= u128::from(other.bytes) * u128::from(self.time.0)
+    }
+
+    fn bits_per_s(&self) -> f64 {
+        to_f64(self.bytes) * 8e9 / to_f64(self.time.0)
+    }
+}
+
 /// Packets that left in a burst, from one acknowledgement to the latest.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Train {
@@ -90,8 +110,7 @@ pub struct SendRateMeter {
     /// When an acknowledgement last found the application with nothing to send.
     limited_at: Option<Time>,
     train: Train,
-    /// Bit/s, and when it was measured.
-    measured: Option<(f64, Time)>,
+    measured: Option<Measured>,
 }
 
 impl SendRateMeter {
@@ -106,37 +125,55 @@ impl SendRateMeter {
         }
     }
 
+    #[inline]
     fn acked(&mut self, now: Time, acked: &PacketsAcked) {
         if let Some(rtt) = &acked.rtt {
             self.smoothed = rtt.smoothed;
         }
         if self.delivered == 0 {
-            self.points = [Point { at: now, delivered: acked.bytes }; POINTS];
-            self.limited_at = acked.app_limited.then_some(now);
+            self.begin(now, acked.bytes);
         }
         self.delivered = self.delivered.saturating_add(acked.bytes);
+        let was_limited = self.was_app_limited();
         if acked.app_limited {
             self.limited_at = Some(now);
+            if !was_limited {
+                self.train = Train::default();
+            }
         }
-        self.extend_train(now, acked);
+        // Of other flows the points tell the rate.
+        if was_limited || acked.app_limited {
+            self.extend_train(now, acked);
+        }
         (self.acked_at, self.sent_at) = (now, self.sent_at.max(acked.newest_sent_at));
         if now.since(self.points[self.newest].at).0 >= (self.smoothed.0 / 8).max(1) {
-            self.newest = (self.newest + 1) % POINTS;
-            let first = std::mem::replace(&mut self.points[self.newest], Point { at: now, delivered: self.delivered });
-            self.measure(now, first);
+            self.measure(now);
         }
     }
 
-    /// The rate of the stretch from `first` to `now`.
-    fn measure(&mut self, now: Time, first: Point) {
-        let stretch = now.since(first.at);
-        if stretch == Span::ZERO {
+    #[cold]
+    fn begin(&mut self, now: Time, delivered: u64) {
+        self.points = [Point { at: now, delivered }; POINTS];
+        self.limited_at = None;
+    }
+
+    /// The rate since the oldest point, in whose place comes one of now.
+    #[inline(never)]
+    fn measure(&mut self, now: Time) {
+        self.newest = (self.newest + 1) % POINTS;
+        let first = std::mem::replace(&mut self.points[self.newest], Point { at: now, delivered: self.delivered });
+        let time = now.since(first.at);
+        if time == Span::ZERO {
             return;
         }
-        let rate = bits_per_s(self.delivered - first.delivered, stretch);
-        if !self.is_app_limited(first.at) || self.measured.is_some_and(|(measured, _)| rate >= measured) {
-            self.measured = Some((rate, now));
+        let rate = Measured { bytes: self.delivered - first.delivered, time, at: now };
+        if !self.is_app_limited(first.at) || self.reaches_measured(&rate) {
+            self.measured = Some(rate);
         }
+    }
+
+    fn reaches_measured(&self, rate: &Measured) -> bool {
+        self.measured.as_ref().is_some_and(|measured| rate.reaches(measured))
     }
 
     /// Whether the application had nothing to send at some time since `since`.
@@ -144,8 +181,15 @@ impl SendRateMeter {
         self.limited_at.is_some_and(|at| at >= since)
     }
 
+    /// Whether the application had nothing to send shortly before the latest acknowledgement.
+    #[inline]
+    fn was_app_limited(&self) -> bool {
+        self.is_app_limited(Time(self.acked_at.0.saturating_sub(LATEST.max(self.smoothed).0)))
+    }
+
     /// Follows a burst of a flow that is limited by its application. It ends at the gap before the next burst, where packets arrive closer
     /// together than they left, and where an acknowledgement was held back.
+    #[inline(never)]
     fn extend_train(&mut self, now: Time, acked: &PacketsAcked) {
         let (between_sent, between_acked) = (acked.newest_sent_at.since(self.sent_at), now.since(self.acked_at));
         let train = self.train;
@@ -155,8 +199,10 @@ impl SendRateMeter {
             sent: train.sent + between_sent,
             acked: train.acked + between_acked,
         };
-        let is_late =
-            train.packets > 2 && bits_per_s(acked.bytes, between_acked) < 0.5 * bits_per_s(train.bytes, train.acked);
+        // At less than half the rate of those before.
+        let is_late = train.packets > 2
+            && 2 * u128::from(acked.bytes) * u128::from(train.acked.0)
+                < u128::from(train.bytes) * u128::from(between_acked.0);
         if between_sent > Span(self.smoothed.0 / 4) || next.sent > next.acked || is_late {
             self.end_train();
         } else {
@@ -166,15 +212,14 @@ impl SendRateMeter {
 
     fn end_train(&mut self) {
         let train = std::mem::take(&mut self.train);
-        let recently = Time(self.acked_at.0.saturating_sub(LATEST.max(self.smoothed).0));
-        if train.packets < TRAIN || train.acked == Span::ZERO || !self.is_app_limited(recently) {
+        if train.packets < TRAIN || train.acked == Span::ZERO || !self.was_app_limited() {
             return;
         }
-        let rate = bits_per_s(train.bytes, train.acked);
+        let rate = Measured { bytes: train.bytes, time: train.acked, at: self.acked_at };
         // One that arrived as it left met no bottleneck: the share is no less.
         let stretched = to_f64(train.acked.0) >= STRETCH * to_f64(train.sent.0);
-        if stretched || self.measured.is_some_and(|(measured, _)| rate >= measured) {
-            self.measured = Some((rate, self.acked_at));
+        if stretched || self.reaches_measured(&rate) {
+            self.measured = Some(rate);
         }
     }
 
@@ -187,14 +232,14 @@ impl SendRateMeter {
         let latest = LATEST.max(Span(self.smoothed.0.saturating_mul(LATEST_RTTS)));
         let (bits, confidence) = match self.measured {
             None => (window.min(most), Confidence::Low),
-            Some((rate, at)) => {
-                let age = self.acked_at.since(at);
+            Some(measured) => {
+                let age = self.acked_at.since(measured.at);
                 let confidence = match age {
                     age if age <= latest => Confidence::High,
                     age if age <= STALE => Confidence::Medium,
                     _ => Confidence::Low,
                 };
-                (to_u64(rate).min(most), confidence)
+                (to_u64(measured.bits_per_s()).min(most), confidence)
             }
         };
         let limited_by = if self.is_app_limited(Time(self.acked_at.0.saturating_sub(self.smoothed.0))) {
@@ -208,10 +253,6 @@ impl SendRateMeter {
         };
         Some(SendRate { bits_per_s: bits, confidence, limited_by })
     }
-}
-
-fn bits_per_s(bytes: u64, time: Span) -> f64 {
-    if time == Span::ZERO { f64::INFINITY } else { to_f64(bytes) * 8e9 / to_f64(time.0) }
 }
 
 #[cfg(test)]

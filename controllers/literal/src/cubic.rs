@@ -353,6 +353,7 @@ impl Reference for Cubic {
             self.hystart = None;
             self.grown = false;
         }
+        self.undecided |= self.hystart.is_some_and(|hystart| hystart.undecided);
     }
 
     fn on_idle(&mut self, now: Time, idle: Span) {

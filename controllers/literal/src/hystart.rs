@@ -24,6 +24,8 @@ pub(crate) struct HyStart {
     css_baseline_min_rtt: f64,
     /// Rounds of CSS that are complete; `None` in slow start.
     css_rounds: Option<u32>,
+    /// A fraction of a microsecond decided a comparison: ours keeps whole ones.
+    pub undecided: bool,
 }
 
 impl HyStart {
@@ -36,6 +38,7 @@ impl HyStart {
             rtt_sample_count: 0,
             css_baseline_min_rtt: f64::INFINITY,
             css_rounds: None,
+            undecided: false,
         }
     }
 
@@ -68,6 +71,8 @@ impl HyStart {
                 let divisor = if changes.has("a sixteenth") { 16.0 } else { 8.0 };
                 let (least, most) = if changes.has("no bounds") { (0.0, f64::INFINITY) } else { (4e6, 16e6) };
                 let rtt_thresh = (self.last_round_min_rtt / divisor).clamp(least, most);
+                let short = self.last_round_min_rtt + rtt_thresh - self.current_round_min_rtt;
+                self.undecided |= short > 0.0 && short < 1e3;
                 // §4.2 "if (currentRoundMinRTT >= (lastRoundMinRTT + RttThresh)) cssBaselineMinRtt =
                 // currentRoundMinRTT; exit slow start and enter CSS".
                 if self.current_round_min_rtt >= self.last_round_min_rtt + rtt_thresh {
