@@ -7,13 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Sources that decide what a simulated run yields.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     "../../controllers/src",
     "../../adapters/common/src",
     "../network/src",
     "../simulator/src",
     "../simulator/traces",
     "src/evaluation",
+    "src/frame_delay/measure.rs",
     "src/regimes/measure.rs",
     "src/results/metrics.rs",
     "src/send_rate/measure.rs",

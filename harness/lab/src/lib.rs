@@ -1,5 +1,5 @@
 //! Experiments with controllers: [evaluation], [recommendations](choose), [conformance] of stacks, [regimes], [BBR cases](bbr_cases), [golden] traces, [response]
-//! functions, [many runs](grid) in one store, [harm], [RFC 9743](rfc9743), [sweeps](sweep), [start-up](start_up), [estimated send rates](send_rate), [offline replay and identification](replay), the [results] they
+//! functions, [many runs](grid) in one store, [harm], [RFC 9743](rfc9743), [sweeps](sweep), [start-up](start_up), [estimated send rates](send_rate), [frame delays](frame_delay), [offline replay and identification](replay), the [results] they
 //! yield, and how they are [written](output).
 
 pub mod bbr_cases;
@@ -7,6 +7,7 @@ pub mod choose;
 pub mod compare;
 pub mod conformance;
 pub mod evaluation;
+pub mod frame_delay;
 pub mod golden;
 pub mod grid;
 pub mod harm;

@@ -8,6 +8,7 @@ mod conformance;
 mod error;
 mod evaluate;
 mod explain;
+mod frame_delay;
 mod harm;
 mod judged;
 mod link;
@@ -70,6 +71,7 @@ enum Command {
     Rfc9743(rfc9743::Rfc9743),
     Harm(harm::Harm),
     SendRate(send_rate::SendRate),
+    FrameDelay(frame_delay::FrameDelay),
     Choose(choose::Choose),
     Sweep(sweep::Sweep),
     Judged(judged::Judged),
@@ -124,6 +126,7 @@ where
         Command::Rfc9743(command) => command.run(),
         Command::Harm(command) => command.run(),
         Command::SendRate(command) => command.run(),
+        Command::FrameDelay(command) => command.run(),
         Command::Choose(command) => command.run(),
         Command::Sweep(command) => command.run(),
         Command::Judged(command) => command.run(),

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use super::batch::carry_out_asked;
 use super::error::print;
-use super::text::{Align, aligned};
+use super::text::{Align, Reasons, aligned};
 use super::{CliError, choice};
-use windlass_lab::grid::{Cell, Store};
-use windlass_lab::send_rate::{CONTROLLERS, Case, Estimate, Measured, measure};
+use windlass_lab::grid::{Cell, Measured, Store};
+use windlass_lab::send_rate::{CONTROLLERS, Case, Estimate, measure};
 use windlass_stacks::stack::Runner;
 
 /// Measure the estimated send rate that the adapters offer: how far it is off three round trips after a bottleneck doubles or halves
@@ -38,7 +38,7 @@ impl SendRate {
         if controllers.is_empty() {
             controllers = CONTROLLERS.map(str::to_owned).into();
         }
-        let store: Store<Measured> = Store::open(&self.out)?;
+        let store: Store<Measured<Estimate>> = Store::open(&self.out)?;
         let mut cells: Vec<Cell> = Vec::new();
         let mut cases: HashMap<String, Case> = HashMap::new();
         for (stack, controller, case) in combined(&stacks, &controllers) {
@@ -63,24 +63,20 @@ fn combined<'a>(
 }
 
 /// A line for each controller and stack, and why some were not run.
-fn table(stacks: &[Runner], controllers: &[String], read: &dyn Fn(&Runner, &str, &Case) -> Option<Measured>) -> String {
+fn table(
+    stacks: &[Runner],
+    controllers: &[String],
+    read: &dyn Fn(&Runner, &str, &Case) -> Option<Measured<Estimate>>,
+) -> String {
     use Align::{Left, Right};
     let names = Case::ALL.map(|case| case.to_string());
     let mut heads = vec![("controller", Left), ("stack", Left)];
     heads.extend(names.iter().map(|name| (name.as_str(), Right)));
-    let (mut lines, mut reasons) = (Vec::new(), Vec::new());
+    let (mut lines, mut reasons) = (Vec::new(), Reasons::default());
     for (stack, name) in stacks.iter().flat_map(|stack| controllers.iter().map(move |name| (stack, name))) {
         let mut line = vec![name.clone(), stack.name().to_owned()];
         for case in Case::ALL {
-            line.push(match read(stack, name, &case) {
-                Some(Measured::Run(estimate)) => shown(&estimate),
-                Some(Measured::Not { not_run }) if reasons.contains(&not_run) => "–".to_owned(),
-                Some(Measured::Not { not_run }) => {
-                    reasons.push(not_run);
-                    "–".to_owned()
-                }
-                None => "–".to_owned(),
-            });
+            line.push(reasons.shown(read(stack, name, &case), shown));
         }
         lines.push(line);
     }
@@ -88,12 +84,11 @@ fn table(stacks: &[Runner], controllers: &[String], read: &dyn Fn(&Runner, &str,
         "estimate three round trips after the change, of the share then; ms until it is within 10 %; * it is not by then\n\n",
     );
     text.extend(aligned(&heads, &lines).iter().map(|line| format!("{line}\n")));
-    text.extend(reasons.iter().map(|reason| format!("–: {reason}\n")));
-    text
+    text + &reasons.lines()
 }
 
 /// `1.00, 80 ms`, or `0.58*, 360 ms`.
-fn shown(estimate: &Estimate) -> String {
+fn shown(estimate: Estimate) -> String {
     let star = if estimate.holds() { "" } else { "*" };
     let within = estimate.within_s.map_or_else(|| "never".to_owned(), |s| format!("{:.0} ms", 1e3 * s));
     format!("{:.2}{star}, {within}", estimate.then)

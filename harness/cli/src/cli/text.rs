@@ -1,5 +1,6 @@
 //! Text for terminals: wrapped paragraphs and aligned tables.
 
+use windlass_lab::grid::Measured;
 use windlass_qlog_analysis::escape;
 
 /// Columns to write for: those of the terminal between 60 and 120, else 100.
@@ -39,6 +40,27 @@ pub(super) enum Align {
     Left,
     /// To the right, for numbers.
     Right,
+}
+
+/// Why cells of a table are empty, each reason once.
+#[derive(Default)]
+pub(super) struct Reasons(Vec<String>);
+
+impl Reasons {
+    /// What a cell says of `read`: as `show` says it, or `–`.
+    pub(super) fn shown<T>(&mut self, read: Option<Measured<T>>, show: impl Fn(T) -> String) -> String {
+        match read {
+            Some(Measured::Run(read)) => return show(read),
+            Some(Measured::Not { not_run }) if !self.0.contains(&not_run) => self.0.push(not_run),
+            _ => {}
+        }
+        "–".to_owned()
+    }
+
+    /// A line for each.
+    pub(super) fn lines(&self) -> String {
+        self.0.iter().map(|reason| format!("–: {reason}\n")).collect()
+    }
 }
 
 /// Rows as aligned columns, two spaces apart, under their headings. Each cell is one line, whatever file it comes from.

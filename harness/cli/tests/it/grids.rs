@@ -1,4 +1,5 @@
-//! Commands that run a grid: `harm`, `start-up`, `rfc9743` and `regimes`, each a table, a CSV with every number and a page.
+//! Commands that run a grid: `harm`, `start-up`, `rfc9743` and `regimes`, each a table, a CSV with every number and a page;
+//! `send-rate` and `frame-delay`, a table.
 
 use std::fs;
 use std::path::Path;
@@ -175,4 +176,41 @@ fn a_controller_is_held_against_what_is_deployed() {
     ));
     assert_eq!(csv.lines().count(), 49);
     assert!(fs::read_to_string(Path::new(&out).join("harm.html")).unwrap().contains("id=\"harm\""));
+}
+
+#[test]
+fn estimates_follow_the_bottleneck() {
+    let place = Place::new();
+    let out = place.path("out");
+    let done = windlass(&["send-rate", "reno,cubic", "--stack", "sim", "--out", &out]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    let text = stdout(&done);
+    for name in ["reno", "cubic"] {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(line.matches(" ms").count() + line.matches("never").count(), 4, "{line}");
+    }
+    let lacks = windlass(&["send-rate", "bbr", "--stack", "quinn", "--out", &out]);
+    assert!(stdout(&lacks).contains("–: bbr needs controller-driven pacing"), "{}", stdout(&lacks));
+    let wrong = windlass(&["send-rate", "cobic", "--out", &out]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(stderr(&wrong).contains("unknown controller \"cobic\""), "{}", stderr(&wrong));
+}
+
+#[test]
+fn frames_wait_in_the_buffer_that_a_flow_beside_them_fills() {
+    let place = Place::new();
+    let out = place.path("out");
+    let done = windlass(&["frame-delay", "copa", "--beside", "cubic", "--stack", "sim,quinn", "--out", &out]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    let text = stdout(&done);
+    for stack in ["sim", "quinn"] {
+        let line = text.lines().find(|line| line.starts_with("copa") && line.contains(stack));
+        let line = line.unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(line.matches('%').count(), 7, "{line}");
+    }
+    let lacks = windlass(&["frame-delay", "reno", "--stack", "quinn", "--beside", "bbr", "--out", &out]);
+    assert!(stdout(&lacks).contains("–: bbr needs controller-driven pacing"), "{}", stdout(&lacks));
+    let wrong = windlass(&["frame-delay", "--beside", "cobic", "--out", &out]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(stderr(&wrong).contains("unknown controller \"cobic\""), "{}", stderr(&wrong));
 }

@@ -20,6 +20,5 @@ mod papers;
 mod qlog_commands;
 mod qlog_inputs;
 mod qlog_pages;
-mod send_rate;
 mod sweep;
 mod writer;

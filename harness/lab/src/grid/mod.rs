@@ -10,7 +10,7 @@ mod run;
 mod store;
 
 pub use cell::{CODE, Cell};
-pub use read_off::{NoOutcome, prepared, read_off};
+pub use read_off::{Measured, NoOutcome, measured, prepared, read_off};
 pub(crate) use run::cpu_seconds;
 pub use run::{Cores, Done, Engine, Failure, Keep, Reading, Tally, Watch, run};
 pub use store::{Record, Store};

@@ -1,5 +1,7 @@
 //! A run of a cell, and what is read off its outcome.
 
+use serde::{Deserialize, Serialize};
+
 use windlass_controllers::Time;
 use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::Scenario;
@@ -7,6 +9,19 @@ use windlass_stacks::RunError;
 use windlass_stacks::stack::Runner;
 
 use super::{Cell, Failure, Reading};
+
+/// What was read off the run of a cell.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Measured<T> {
+    /// It ran.
+    Run(T),
+    /// The stack cannot run it, failed, or does not measure what is asked.
+    Not {
+        /// Why.
+        not_run: String,
+    },
+}
 
 /// Why a cell has no outcome.
 #[derive(thiserror::Error)]
@@ -62,6 +77,19 @@ pub fn read_off<T>(
         Err(RunError::Stopped) => Err(Failure::Stopped),
         Err(error) => Ok(Reading { read: not(NoOutcome::Failed(error)), packets: 0 }),
     }
+}
+
+/// Runs `cell`, and reads it off by `of`, whose error is why an outcome does not tell. `stop` as for [`read_off`].
+///
+/// # Errors
+/// Stopped. Whatever else goes wrong is part of what is read.
+pub fn measured<T>(
+    cell: &Cell,
+    stop: &dyn Fn(f64) -> bool,
+    of: impl FnOnce(&Outcome) -> Result<T, String>,
+) -> Result<Reading<Measured<T>>, Failure> {
+    let not = |not_run| Measured::Not { not_run };
+    read_off(cell, stop, |_, outcome| of(outcome).map_or_else(not, Measured::Run), |reason| not(reason.to_string()))
 }
 
 #[cfg(test)]

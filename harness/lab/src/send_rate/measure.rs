@@ -3,22 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Case, TOLERANCE};
-use crate::grid::{Cell, Failure, Reading, read_off};
+use crate::grid::{Cell, Failure, Measured, Reading, measured};
 use windlass_simulator::outcome::Outcome;
-use windlass_simulator::scenario::Scenario;
-
-/// What is read off a run.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Measured {
-    /// It ran.
-    Run(Estimate),
-    /// The stack cannot run it, failed, or gives no estimate.
-    Not {
-        /// Why.
-        not_run: String,
-    },
-}
 
 /// The estimate three round trips after a change.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -38,12 +24,9 @@ pub struct Estimate {
 ///
 /// # Errors
 /// Stopped. Whatever else goes wrong is part of what is read.
-pub fn measure(cell: &Cell, case: &Case, stop: &dyn Fn(f64) -> bool) -> Result<Reading<Measured>, Failure> {
-    let of = |_: &Scenario, outcome: &Outcome| match Estimate::of(outcome, case) {
-        Some(estimate) => Measured::Run(estimate),
-        None => Measured::Not { not_run: format!("{} gives no estimate", cell.controller) },
-    };
-    read_off(cell, stop, of, |reason| Measured::Not { not_run: reason.to_string() })
+pub fn measure(cell: &Cell, case: &Case, stop: &dyn Fn(f64) -> bool) -> Result<Reading<Measured<Estimate>>, Failure> {
+    let none = || format!("{} gives no estimate", cell.controller);
+    measured(cell, stop, |outcome| Estimate::of(outcome, case).ok_or_else(none))
 }
 
 impl Estimate {

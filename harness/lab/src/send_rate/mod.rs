@@ -4,7 +4,7 @@
 mod measure;
 mod plan;
 
-pub use measure::{Estimate, Measured, measure};
+pub use measure::{Estimate, measure};
 pub use plan::{CONTROLLERS, Case, Change, Source, TOLERANCE};
 
 #[cfg(test)]

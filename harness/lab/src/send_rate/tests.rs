@@ -1,6 +1,7 @@
 use windlass_simulator::outcome::{FlowOutcome, FlowSeries, Outcome};
 
 use super::*;
+use crate::grid::Measured;
 
 const DOUBLES: Case = Case { change: Change::Doubles, source: Source::Bulk };
 const HALVES: Case = Case { change: Change::Halves, source: Source::Bulk };

@@ -1,0 +1,107 @@
+//! What is run.
+
+use std::fmt;
+
+use crate::grid::Cell;
+
+/// Controllers that are measured unless others are named.
+pub const CONTROLLERS: [&str; 8] = ["reno", "cubic", "bbr", "copa", "prague", "ledbat++", "a-tcp", "nf-tcp"];
+/// Rate of the link, Mbit/s.
+pub const LINK_MBPS: f64 = 20.0;
+/// Mean rate of the video, Mbit/s.
+pub const VIDEO_MBPS: f64 = 4.0;
+/// What the video leaves of the link to the flow beside it, Mbit/s of packets as a window counts them.
+pub const BULK_SHARE: f64 = (LINK_MBPS - VIDEO_MBPS) * PACKET.0 / PACKET.1;
+
+/// RTT of the empty path, ms.
+const RTT_MS: f64 = 40.0;
+/// Bytes of a packet, and on the wire.
+const PACKET: (f64, f64) = (1200.0, 1228.0);
+/// When the flow beside the video starts, s, and when all ends.
+const BESIDE_AT: f64 = 5.0;
+const END: f64 = 45.0;
+
+/// How the queue of the bottleneck is managed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Queue {
+    /// It drops what finds no room; a buffer of one BDP.
+    Short,
+    /// The same with four BDP.
+    Deep,
+    /// RFC 8289.
+    CoDel,
+    /// RFC 8033.
+    Pie,
+    /// A queue for each flow, by turns.
+    Drr,
+    /// RFC 8290.
+    FqCoDel,
+    /// RFC 9332.
+    DualPi2,
+}
+
+impl Queue {
+    /// All of them; where packets are dropped or marked early the buffer has four BDP.
+    pub const ALL: [Queue; 7] =
+        [Queue::Short, Queue::Deep, Queue::CoDel, Queue::Pie, Queue::Drr, Queue::FqCoDel, Queue::DualPi2];
+
+    /// Its kind in a scenario file, and the buffer, BDP.
+    fn written(self) -> (&'static str, u32) {
+        match self {
+            Queue::Short => ("drop-tail", 1),
+            Queue::Deep => ("drop-tail", 4),
+            Queue::CoDel => ("codel", 4),
+            Queue::Pie => ("pie", 4),
+            Queue::Drr => ("drr", 4),
+            Queue::FqCoDel => ("fq-codel", 4),
+            Queue::DualPi2 => ("dualpi2", 4),
+        }
+    }
+}
+
+impl fmt::Display for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Queue::Short => "1 BDP",
+            Queue::Deep => "4 BDP",
+            Queue::CoDel => "CoDel",
+            Queue::Pie => "PIE",
+            Queue::Drr => "DRR",
+            Queue::FqCoDel => "FQ-CoDel",
+            Queue::DualPi2 => "DualPI2",
+        })
+    }
+}
+
+/// A video at a bottleneck.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Case<'a> {
+    /// The bottleneck's queue.
+    pub queue: Queue,
+    /// The controller of the flow beside it; `None` for the video's own.
+    pub beside: Option<&'a str>,
+}
+
+impl Case<'_> {
+    /// Its run of `controller` on `stack`, as the grid names it.
+    #[must_use]
+    pub fn cell(&self, controller: &str, stack: &str) -> Cell {
+        let (kind, buffer_bdp) = self.queue.written();
+        let beside = self.beside.unwrap_or("under-test");
+        Cell {
+            name: format!("{controller} beside {} on {stack}, {}", self.beside.unwrap_or("itself"), self.queue),
+            file: String::new(),
+            scenario: format!(
+                "duration_s = {END}\nsample_ms = 100\n[dumbbell]\nrate_mbps = {LINK_MBPS}\nrtt_ms = {RTT_MS}\n\
+                 buffer_bdp = {buffer_bdp}\nqueue = \"{kind}\"\n\
+                 [[flow]]\nname = \"video\"\ncontroller = \"under-test\"\napplication_mbps = {VIDEO_MBPS}\nframes_per_s = 30\n\
+                 key_frame_every = 60\n[[flow]]\nname = \"bulk\"\ncontroller = \"{beside}\"\nstart_s = {BESIDE_AT}\n"
+            ),
+            controller: controller.to_owned(),
+            stack: stack.to_owned(),
+            seed: 1,
+            reads: "frame-delay/1".to_owned(),
+            work: 100 + (END * LINK_MBPS * 1e6 / 8.0 / PACKET.1) as u64,
+        }
+    }
+}
