@@ -47,10 +47,7 @@ impl SendRate {
             cells.push(cell);
         }
         carry_out_asked(&cells, &cases, &store, self.jobs, measure)?;
-        let read = |stack: &Runner, controller: &str, case: &Case| {
-            store.get(&case.cell(controller, stack.name()).key()).map(|record| record.read)
-        };
-        print(&table(&stacks, &controllers, &read))
+        print(&table(&stacks, &controllers, &store))
     }
 }
 
@@ -63,11 +60,7 @@ fn combined<'a>(
 }
 
 /// A line for each controller and stack, and why some were not run.
-fn table(
-    stacks: &[Runner],
-    controllers: &[String],
-    read: &dyn Fn(&Runner, &str, &Case) -> Option<Measured<Estimate>>,
-) -> String {
+fn table(stacks: &[Runner], controllers: &[String], store: &Store<Measured<Estimate>>) -> String {
     use Align::{Left, Right};
     let names = Case::ALL.map(|case| case.to_string());
     let mut heads = vec![("controller", Left), ("stack", Left)];
@@ -76,7 +69,8 @@ fn table(
     for (stack, name) in stacks.iter().flat_map(|stack| controllers.iter().map(move |name| (stack, name))) {
         let mut line = vec![name.clone(), stack.name().to_owned()];
         for case in Case::ALL {
-            line.push(reasons.shown(read(stack, name, &case), shown));
+            let record = store.get(&case.cell(name, stack.name()).key());
+            line.push(reasons.shown(record.map(|record| record.read), shown));
         }
         lines.push(line);
     }
