@@ -210,8 +210,8 @@ test("zooming changes the time range of all panels, and back", () => opened({}, 
   await page.getByRole("button", { name: "Whole run" }).first().click();
   await page.waitForFunction(([id, end]) => document.querySelector(`#${id} .plot`).figure.view[1] === end, [scene.name, scene.duration_s]);
   // The same with the keyboard alone.
-  await page.locator(`#${scene.name} .range input`).first().fill("1");
-  await page.keyboard.press("Enter");
+  await page.locator(`#${scene.name} .range input`).first().focus();
+  for (const key of ["Control+A", "1", "Enter"]) await page.keyboard.press(key);
   await page.waitForFunction((id) => document.querySelector(`#${id} .plot`).figure.view[0] === 1, scene.name);
 }));
 

@@ -154,7 +154,7 @@ function placedLabels(places, area) {
         const middle = Math.abs(dx) < distance * 0.3;
         const left = middle ? place.px + dx - width / 2 : dx > 0 ? place.px + dx : place.px + dx - width;
         const box = { left, right: left + width, top: place.py + dy - HEIGHT / 2, bottom: place.py + dy + HEIGHT / 2 };
-        const cost = 3 * taken.reduce((sum, other) => sum + over(box, other), 0) + 2 * dots.reduce((sum, dot) => sum + over(box, dot), 0)
+        const cost = taken.reduce((sum, other) => sum + (over(box, other) && 800 + over(box, other)), 0) + 2 * dots.reduce((sum, dot) => sum + over(box, dot), 0)
           + 40 * outside(box) + (others(place, box) ? 400 : 0) + distance * 1.5 + (dx > 0 && Math.abs(dy) < 1 ? 0 : 2);
         if (!best || cost < best.cost) best = { cost, box, middle, dx, distance };
       }

@@ -13,9 +13,11 @@ function colour(percent) {
   return share < 0 ? `hsl(210 60% ${95 + 30 * share}%)` : `hsl(${50 - 45 * share} 85% ${95 - 42 * share}%)`;
 }
 
+const sizeOf = (stack) => MARGIN + stack.controllers.length * SIDE;
+
 function matrixOf(stack, place, measure) {
   const names = stack.controllers;
-  const size = MARGIN + names.length * SIDE;
+  const size = sizeOf(stack);
   const bound = stack.bounds[place]?.[measure];
   const parts = [];
   names.forEach((name, at) => {
@@ -40,7 +42,8 @@ function sectionOf(stack) {
   const state = { place: 0, measure: 0, zoom: 100 };
   const map = el("div", { class: "harm-map", tabindex: "0", role: "region", "aria-label": `Matrix: ${stack.stack}` });
   const facts = el("p", { class: "hint" });
-  const zoom = () => { map.firstElementChild.style.width = `${state.zoom}%`; };
+  // Few controllers fill no window: a field is 60 pixels wide at most, unless zoomed.
+  const zoom = () => { map.firstElementChild.style.width = `min(${state.zoom}%, ${Math.round(0.6 * state.zoom / SIDE * sizeOf(stack))}px)`; };
   const draw = () => {
     map.replaceChildren(matrixOf(stack, state.place, state.measure));
     const bound = stack.bounds[state.place]?.[state.measure];
