@@ -245,8 +245,18 @@ test("packetization shows the bytes of packets from the times shown, and leads t
   await says("16 packets received from 1.0");
   await page.locator("#trace-1-0 .packetization select").nth(1).selectOption("64");
   await says("64 packets received from 1.0");
-  assert.match(await readout.textContent(), /bytes\.$/);
+  const bytes = await readout.textContent();
+  assert.match(bytes, /bytes\.$/);
   await shot(page, "viewer-packetization");
+  // The address keeps which packets, and how many.
+  await page.waitForFunction(() => /&way=received&beside=64/.test(location.hash));
+  const { hash } = new URL(page.url());
+  await viewer({ hash }, async (other) => {
+    await open(other, [join(work, "bytes.sqlog")]);
+    await other.waitForFunction(() => /^64 packets received from 1\./.test(document.querySelector("#trace-1-0 .packetization .readout")?.textContent));
+    assert.deepEqual(await other.locator("#trace-1-0 .packetization select").evaluateAll((all) => all.map(({ value }) => value)), ["0", "64"]);
+    assert.equal(new URL(other.url()).hash, hash);
+  });
 }));
 
 test("streams are drawn either way with what waits for earlier data, in the times of the figure", () => viewer({}, async (page) => {

@@ -15,11 +15,14 @@ const ADDRESS_REST = 400;
 const VIEW_KINDS = ["trace", "overlay", "compared"];
 
 /** What a view has once, as its text. */
-const VIEW_TEXTS = ["query", "against", "from"];
+const VIEW_TEXTS = ["query", "against", "from", "way", "beside"];
+
+/** Of some of those what can be read. */
+const VIEW_FORMS = { way: /^(sent|received)$/, beside: /^\d{1,3}$/ };
 
 /**
  * Views as they stand in the address, what is as at first left out: `[{ kind, name, t: [from, to], query, row, open: [key, …], hide: [key, …], wild,
- * against, from }, …]`; `only` says that no other trace is shown.
+ * against, from, way, beside }, …]`: of packetization which packets, and how many at once; `only` says that no other trace is shown.
  */
 function viewsText(views, only = false) {
   const text = new URLSearchParams();
@@ -51,7 +54,7 @@ function viewsOf(hash) {
     else if (view) {
       const times = value.split("..").map(Number);
       if (key === "t" && times.length === 2 && times.every(Number.isFinite) && times[0] < times[1]) view.t = times;
-      if (VIEW_TEXTS.includes(key)) view[key] = value;
+      if (VIEW_TEXTS.includes(key) && (VIEW_FORMS[key] ?? /^/).test(value)) view[key] = value;
       if (key === "row" && /^\d{1,9}$/.test(value)) view.row = Number(value);
       if (key === "open") view.open = value.split(",");
       if (key === "hide") (view.hide ??= []).push(value);
@@ -104,14 +107,15 @@ const address = {
     if (t) figure.show(...t);
   },
 
-  /** Keeps the view of a section in the address, and gives it the one that stands there; `parts` can be opened. */
+  /** Keeps the view of a section in the address, and gives it the one that stands there; `parts` can be opened, and may have more to tell. */
   keep(trace, figure, parts) {
     const { selection } = trace;
     const keyed = [...parts].map((part) => [part.classList[1], part, part.open]);
+    const more = () => Object.assign({}, ...keyed.map(([, part]) => part.told?.()));
     const read = () => {
       const state = { kind: "trace", name: trace.name, ...address.figureView(figure), query: trace.query?.() || null,
-        row: selection.packets && !selection.packets.part ? selection.index : null, open: keyed.flatMap(([key, part, first]) => (part.open === first ? [] : [part.open ? key : `-${key}`])) };
-      return state.t || state.query || state.row !== null || state.hide.length || state.open.length || state.wild ? state : null;
+        row: selection.packets && !selection.packets.part ? selection.index : null, open: keyed.flatMap(([key, part, first]) => (part.open === first ? [] : [part.open ? key : `-${key}`])), ...more() };
+      return state.way || state.beside || state.t || state.query || state.row !== null || state.hide.length || state.open.length || state.wild ? state : null;
     };
     address.sections.set(trace.id, { trace, figure, read, keyed });
     const changed = () => {
@@ -120,7 +124,7 @@ const address = {
       address.changed();
     };
     for (const event of ["ranged", "toggled", "queried"]) figure.holder.addEventListener(event, changed);
-    for (const [, part] of keyed) part.addEventListener("toggle", changed);
+    for (const [, part] of keyed) for (const event of ["toggle", "set"]) part.addEventListener(event, changed);
     selection.addEventListener("chosen", changed);
     return address.apply(address.sections.get(trace.id));
   },
@@ -135,8 +139,9 @@ const address = {
       if (asked.query && trace.find) await trace.find(asked.query);
       const packets = asked.row === undefined ? null : await trace.loadPackets?.();
       if (packets && asked.row < packets.length) trace.selection.choose(packets, asked.row);
-      // To choose a packet shows it: the times come last again.
+      // To choose a packet shows it: the times come last again, and so does its way.
       if (asked.t) figure.show(...asked.t);
+      for (const [, part] of keyed) part.tell?.(asked);
       // What is opened tells of it in a task of its own.
       await new Promise((resume) => { setTimeout(resume); });
     } finally {

@@ -63,7 +63,7 @@ function packetizationView(trace, figure) {
   const details = el("details", { class: "more packetization" }, el("summary", {}, "Packetization: the bytes of packets from the times shown"));
   const picture = svg("svg", { class: "panel-picture", role: "img", "aria-label": `Packetization of ${trace.name}: the list of packets holds the same` });
   const [readout, box] = [el("p", { class: "readout", role: "status" }), el("div", { class: "table", role: "region", tabindex: "0", "aria-label": "Packets over their bytes" }, picture)];
-  let [held, beside, start, parity, turn, drawn] = [null, BESIDE_AT_FIRST, null, null, 0, []];
+  let [held, beside, start, parity, chosenWay, turn, drawn] = [null, BESIDE_AT_FIRST, null, null, null, 0, []];
   const choice = (label, options, value, set) => el("label", {}, `${label} `, el("select", { onchange: (event) => { set(event.target.value); fill(); } }, ...options.map(([key, text]) => el("option", { value: key, selected: key === value }, text))));
   /** Which way more data goes. */
   const mostly = () => { let sum = 0; for (let i = 0; i < held.length; i += 1) sum += (held.flags[i] % 2 ? 1 : -1) * held.size[i]; return sum >= 0 ? 1 : 0; };
@@ -118,10 +118,18 @@ function packetizationView(trace, figure) {
   });
   figure.holder.addEventListener("ranged", () => { if (!selection.packets || drawn.every(({ packet }) => packet !== selection.index)) start = null; fill(); });
   details.addEventListener("toggle", fill);
-  const waysLabel = choice("Packets", [["1", "sent"], ["0", "received"]], "1", (way) => { parity = Number(way); });
-  const ways = waysLabel.querySelector("select");
-  details.append(el("div", { class: "tools" }, el("span", { class: "choices-of-two" }, waysLabel,
-    choice("at once", PACKETS_BESIDE.map((count) => [String(count), String(count)]), String(BESIDE_AT_FIRST), (count) => { beside = Number(count); })),
+  const set = () => details.dispatchEvent(new Event("set"));
+  const waysLabel = choice("Packets", [["1", "sent"], ["0", "received"]], "1", (way) => { parity = chosenWay = Number(way); set(); });
+  const atOnceLabel = choice("at once", PACKETS_BESIDE.map((count) => [String(count), String(count)]), String(BESIDE_AT_FIRST), (count) => { beside = Number(count); set(); });
+  const [ways, atOnce] = [waysLabel, atOnceLabel].map((label) => label.querySelector("select"));
+  /** What someone chose, for the address, and the way back. */
+  details.told = () => ({ way: chosenWay === null ? null : ["received", "sent"][chosenWay], beside: beside === BESIDE_AT_FIRST ? null : beside });
+  details.tell = ({ way, beside: count }) => {
+    if (way) parity = chosenWay = Number(way === "sent");
+    if (PACKETS_BESIDE.includes(Number(count))) { beside = Number(count); atOnce.value = count; }
+    fill();
+  };
+  details.append(el("div", { class: "tools" }, el("span", { class: "choices-of-two" }, waysLabel, atOnceLabel),
   el("span", { class: "buttons" }, el("button", { type: "button", onclick: () => go(-1) }, "Packets before"), el("button", { type: "button", onclick: () => go(1) }, "Packets after"))), box, readout);
   return details;
 }
