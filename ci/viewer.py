@@ -13,7 +13,7 @@ import zlib
 REPORT = pathlib.Path("harness/cli/src/report")
 PAGE = pathlib.Path("qlog-analysis/viewer/page")
 # In this order, after those of the frame.
-TRACES = ["decode", "quantities", "ends", "panels", "overlay", "compare", "query", "packets", "find", "sequence", "packetization", "multiplexing", "statistics", "requests", "events", "endpoints", "address", "section", "list"]
+TRACES = ["shown", "decode", "quantities", "ends", "panels", "overlay", "compare", "query", "packets", "find", "sequence", "packetization", "multiplexing", "statistics", "requests", "events", "endpoints", "address", "section", "list"]
 OWN = ["program", "share", "opened", "scenario", "playground", "page"]
 # What every page may run, and what this one may beside it: its program, in workers.
 SCRIPTS_ALONE = "script-src 'unsafe-inline'"

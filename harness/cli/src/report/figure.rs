@@ -2,13 +2,15 @@
 
 mod lanes;
 mod panels;
+mod shown;
 
 use plotters::prelude::*;
 use windlass_qlog_analysis::series::{ConnectionSeries, Quantity};
 
 use lanes::{Span, draw as draw_lanes, lanes, spans, ticks};
 use panels::{Panel, panels};
-use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink, svg as picture};
+use shown::{SHOWN, colour, state_colours};
+use windlass_lab::plot::{Canvas, DrawError, INK, ink, svg as picture};
 
 const WIDTH: u32 = 780;
 const LEFT: u32 = 62;
@@ -35,20 +37,19 @@ pub fn svg(name: &str, series: &ConnectionSeries) -> Result<String, DrawError> {
         + FOOT
         + lanes::legend_height(&lanes);
     let states = spans(series, Quantity::State);
+    let colours = state_colours(&series.states);
+    let tints = (states.as_slice(), colours.as_slice());
     picture((WIDTH, height), |canvas| {
         canvas.draw_text(name, &ink(TEXT + 1), (LEFT as i32, 4))?;
-        legend(
-            canvas,
-            series.states.iter().enumerate().map(|(i, state)| (state.replace('_', " "), state_colour(state, i))),
-            5,
-        )?;
+        let named = series.states.iter().zip(&colours).map(|(state, colour)| (state.replace('_', " "), *colour));
+        legend(canvas, named, 5)?;
         let (_, mut rest) = canvas.split_vertically(HEAD);
         for panel in &panels {
             let (area, below) = rest.split_vertically(HEAD + PANEL);
-            draw_panel(&area, panel, series, &states)?;
+            draw_panel(&area, panel, series, tints)?;
             rest = below;
         }
-        draw_lanes(&rest, &lanes, series, &states)
+        draw_lanes(&rest, &lanes, series, tints)
     })
 }
 
@@ -60,19 +61,6 @@ fn seconds(series: &ConnectionSeries, time: i64) -> f64 {
 /// How long the trace is, s; never nothing.
 fn duration(series: &ConnectionSeries) -> f64 {
     seconds(series, series.span.1).max(1e-9)
-}
-
-/// The state of most of the time leaves the panels as they are.
-const UNTINTED: &str = "congestion_avoidance";
-
-/// The colour of a state, in any figure the same.
-fn state_colour(name: &str, index: usize) -> RGBColor {
-    match name {
-        "slow_start" => COLOURS[0],
-        UNTINTED => INK,
-        "recovery" => COLOURS[1],
-        _ => COLOURS[4 + index % 4],
-    }
 }
 
 /// Names and their colours in a row that ends at the right margin.
@@ -89,7 +77,12 @@ fn legend(canvas: &Canvas<'_>, entries: impl Iterator<Item = (String, RGBColor)>
     Ok(())
 }
 
-fn draw_panel(area: &Canvas<'_>, panel: &Panel, series: &ConnectionSeries, states: &[Span]) -> Result<(), DrawError> {
+fn draw_panel(
+    area: &Canvas<'_>,
+    panel: &Panel,
+    series: &ConnectionSeries,
+    (states, colours): (&[Span], &[RGBColor]),
+) -> Result<(), DrawError> {
     area.draw_text(panel.title, &ink(TEXT), (LEFT as i32, 3))?;
     legend(area, panel.lines.iter().map(|line| (line.name.to_owned(), line.colour)), 3)?;
     let (low, high) = range(panel);
@@ -98,11 +91,10 @@ fn draw_panel(area: &Canvas<'_>, panel: &Panel, series: &ConnectionSeries, state
         .margin_right(RIGHT)
         .set_label_area_size(LabelAreaPosition::Left, LEFT)
         .build_cartesian_2d(0.0..duration(series), low..high)?;
-    let tinted = states.iter().filter(|(state, ..)| series.states[*state] != UNTINTED);
-    axes.draw_series(tinted.map(|&(state, from, to)| {
-        let colour = state_colour(&series.states[state], state).mix(0.13).filled();
-        Rectangle::new([(from, low), (to, high)], colour)
-    }))?;
+    let tinted = states.iter().filter(|(state, ..)| series.states[*state] != SHOWN.untinted);
+    axes.draw_series(
+        tinted.map(|&(state, from, to)| Rectangle::new([(from, low), (to, high)], colours[state].mix(0.13).filled())),
+    )?;
     axes.configure_mesh()
         .disable_x_mesh()
         .x_labels(0)
@@ -121,10 +113,10 @@ fn draw_panel(area: &Canvas<'_>, panel: &Panel, series: &ConnectionSeries, state
         }
     }
     // Losses stand on the main line of the window.
-    if let Some(line) = panel.lines.last().filter(|_| panel.zero && panel.title.starts_with("Window")) {
+    if let Some(line) = panel.lines.last().filter(|_| panel.marked) {
         let at = |time: f64| line.points[..line.points.partition_point(|point| point.0 <= time)].last().copied();
         let marks = ticks(series, Quantity::Lost).into_iter().filter_map(|time| Some((time, at(time)?.1)));
-        axes.draw_series(marks.map(|point| TriangleMarker::new(point, -3, COLOURS[3].filled())))?;
+        axes.draw_series(marks.map(|point| TriangleMarker::new(point, -3, colour("loss").filled())))?;
     }
     Ok(())
 }

@@ -4,11 +4,9 @@ use plotters::prelude::*;
 use windlass_qlog_analysis::metrics::LimitedBy;
 use windlass_qlog_analysis::series::{ConnectionSeries, Quantity, Run, columns};
 
-use super::{FOOT, HEAD, LANE, LEFT, RIGHT, TEXT, WIDTH, duration, legend, seconds, state_colour};
-use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink};
-
-/// Colours of what limits a sender, in the order of their numbers; none is a state's.
-const LIMITS: [RGBColor; 4] = [COLOURS[2], COLOURS[7], COLOURS[5], COLOURS[4]];
+use super::shown::{Lane, SHOWN};
+use super::{FOOT, HEAD, LANE, LEFT, RIGHT, TEXT, WIDTH, duration, legend, seconds};
+use windlass_lab::plot::{Canvas, DrawError, INK, ink};
 
 /// What holds in a lane: its number, and from when to when, s.
 pub(super) type Span = (usize, f64, f64);
@@ -23,31 +21,28 @@ pub(super) fn spans(series: &ConnectionSeries, quantity: Quantity) -> Vec<Span> 
     drawn.into_iter().filter_map(span).collect()
 }
 
-/// The lanes: those of losses, marks and application limits always, empty ones with the word why.
-pub(super) fn lanes(series: &ConnectionSeries) -> Vec<(Quantity, &'static str)> {
-    let all = [
-        (Quantity::State, "state"),
-        (Quantity::Lost, "lost"),
-        (Quantity::Marked, "CE"),
-        (Quantity::AppLimited, "app-lim."),
-        (Quantity::LimitedBy, "limit"),
-        (Quantity::Blocked, "blocked"),
-    ];
-    let always = |quantity| matches!(quantity, Quantity::Lost | Quantity::Marked | Quantity::AppLimited);
-    all.into_iter().filter(|lane| always(lane.0) || !series.points(lane.0).is_empty()).collect()
+/// The lanes: some always, empty ones with the word why.
+pub(super) fn lanes(series: &ConnectionSeries) -> Vec<(Quantity, &'static Lane)> {
+    let all = SHOWN.lanes.iter().filter_map(|lane| Some((lane.quantity()?, lane)));
+    all.filter(|(quantity, lane)| lane.always || !series.points(*quantity).is_empty()).collect()
+}
+
+/// The lane of what limits the sender, if it is there.
+fn limits(lanes: &[(Quantity, &'static Lane)]) -> Option<&'static Lane> {
+    lanes.iter().find(|(quantity, _)| *quantity == Quantity::LimitedBy).map(|&(_, lane)| lane)
 }
 
 /// Height of the legend of what limits the sender, pixels; 0 without that lane.
-pub(super) fn legend_height(lanes: &[(Quantity, &'static str)]) -> u32 {
-    if lanes.iter().any(|lane| lane.0 == Quantity::LimitedBy) { TEXT + 4 } else { 0 }
+pub(super) fn legend_height(lanes: &[(Quantity, &'static Lane)]) -> u32 {
+    if limits(lanes).is_some() { TEXT + 4 } else { 0 }
 }
 
 /// Draws the lanes, the time axis below them, and under it the legend.
 pub(super) fn draw(
     area: &Canvas<'_>,
-    lanes: &[(Quantity, &'static str)],
+    lanes: &[(Quantity, &'static Lane)],
     series: &ConnectionSeries,
-    states: &[Span],
+    (states, colours): (&[Span], &[RGBColor]),
 ) -> Result<(), DrawError> {
     let bottom = lanes.len() as f64;
     let mut axes = ChartBuilder::on(area)
@@ -67,35 +62,33 @@ pub(super) fn draw(
         .x_desc("Time, s")
         .x_label_formatter(&|time| format!("{time}"))
         .draw()?;
-    if legend_height(lanes) > 0 {
-        let named = LimitedBy::ALL.iter().map(|by| (format!("limited by {}", by.name()), LIMITS[*by as usize]));
+    if let Some(lane) = limits(lanes) {
+        let colour = |by: LimitedBy| lane.colour_of(by as usize).unwrap_or(INK);
+        let named = LimitedBy::ALL.iter().map(|by| (format!("limited by {}", by.name()), colour(*by)));
         legend(area, named, (HEAD / 2 + LANE * lanes.len() as u32 + FOOT) as i32)?;
     }
-    for (i, &(quantity, label)) in lanes.iter().enumerate() {
+    for (i, &(quantity, lane)) in lanes.iter().enumerate() {
         let top = i as f64;
         let y = HEAD as i32 / 2 + (LANE as i32) * i as i32 + 1;
-        area.draw_text(label, &ink(TEXT - 1), (4, y))?;
+        area.draw_text(&lane.name, &ink(TEXT - 2), (4, y))?;
         let never = quantity == Quantity::AppLimited && series.points(quantity).iter().all(|point| point.value == 0);
         if let Some(reason) = series.status(quantity).reason().or(never.then_some("none")) {
             area.draw_text(reason, &ink(TEXT - 1), (LEFT as i32 + 4, y))?;
         }
+        let held = |from, to, colour: RGBColor| {
+            Rectangle::new([(from, top + 0.15), (to, top + 0.85)], colour.mix(0.75).filled())
+        };
         match quantity {
-            Quantity::State => axes.draw_series(states.iter().map(|&(state, from, to)| {
-                let colour = state_colour(&series.states[state], state).mix(0.75).filled();
-                Rectangle::new([(from, top + 0.15), (to, top + 0.85)], colour)
-            }))?,
-            Quantity::LimitedBy => axes.draw_series(spans(series, quantity).into_iter().map(|(by, from, to)| {
-                let colour = LIMITS[by.min(LimitedBy::ALL.len() - 1)].mix(0.75).filled();
-                Rectangle::new([(from, top + 0.15), (to, top + 0.85)], colour)
-            }))?,
-            Quantity::AppLimited => {
-                let limited = spans(series, quantity).into_iter().filter(|span| span.0 == 1);
-                let span = |(_, from, to)| Rectangle::new([(from, top + 0.15), (to, top + 0.85)], INK.filled());
-                axes.draw_series(limited.map(span))?
+            Quantity::State => {
+                axes.draw_series(states.iter().map(|&(state, from, to)| held(from, to, colours[state])))?
+            }
+            Quantity::AppLimited | Quantity::LimitedBy => {
+                let known = spans(series, quantity).into_iter();
+                axes.draw_series(known.filter_map(|(value, from, to)| Some(held(from, to, lane.colour_of(value)?))))?
             }
             other => {
-                let colour = if other == Quantity::Lost { COLOURS[3] } else { COLOURS[6] };
-                let tick = |time: f64| PathElement::new([(time, top + 0.1), (time, top + 0.9)], colour.stroke_width(1));
+                let stroke = lane.colour().stroke_width(1);
+                let tick = |time: f64| PathElement::new([(time, top + 0.1), (time, top + 0.9)], stroke);
                 axes.draw_series(ticks(series, other).into_iter().map(tick))?
             }
         };

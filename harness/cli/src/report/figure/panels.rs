@@ -4,7 +4,7 @@ use plotters::style::RGBColor;
 use windlass_qlog_analysis::series::{ConnectionSeries, Quantity, rate, visible};
 
 use super::seconds;
-use windlass_lab::plot::{COLOURS, INK};
+use super::shown::{Line, SHOWN};
 
 /// A panel: what its axis is in, and lines.
 pub(super) struct Panel {
@@ -12,6 +12,8 @@ pub(super) struct Panel {
     pub title: &'static str,
     /// Whether its axis begins at 0, whatever the values.
     pub zero: bool,
+    /// Whether losses stand on its main line.
+    pub marked: bool,
     /// Its lines, the main one last.
     pub lines: Vec<Drawing>,
 }
@@ -33,56 +35,32 @@ pub(super) struct Drawing {
 /// Most bins that a rate is averaged over.
 const BINS: i64 = 200;
 
-/// The panels of a trace that have any line, on `columns` pixels.
+/// The panels of a trace that have any line and a place on paper, on `columns` pixels.
 pub(super) fn panels(series: &ConnectionSeries, columns: usize) -> Vec<Panel> {
-    let line = |name, quantity, scale: f64, colour, width| {
-        let points = steps(series, quantity, scale, columns);
-        Drawing { name, colour, width, dots: false, points }
+    let drawn = |line: &'static Line| {
+        let (quantity, told) = (line.quantity()?, line.told()?);
+        let points = match &line.rate {
+            Some(_) => rates(series, quantity),
+            None if line.sampled() => samples(series, quantity, told.scale, columns),
+            None => steps(series, quantity, told.scale, columns),
+        };
+        let name = line.rate.as_ref().unwrap_or(&told.label);
+        let (colour, width, dots) = (line.colour(), line.width(), line.sampled());
+        (!points.is_empty()).then_some(Drawing { name, colour, width, dots, points })
     };
-    let sampled = |name, quantity, scale: f64, colour| {
-        let points = visible(series.points(quantity), series.span.0..series.span.1, columns);
-        let points = points.iter().map(|point| (seconds(series, point.time), point.value as f64 * scale)).collect();
-        Drawing { name, colour, width: 1, dots: true, points }
-    };
-    let rated = |name, quantity, colour, width| {
-        let points = rates(series, quantity);
-        Drawing { name, colour, width, dots: false, points }
-    };
-    let all = [
-        Panel {
-            title: "Window, kB",
-            zero: true,
-            lines: vec![
-                line("ssthresh", Quantity::Ssthresh, 1e-3, INK, 1),
-                line("bytes in flight", Quantity::InFlight, 1e-3, COLOURS[2], 1),
-                line("congestion window", Quantity::Cwnd, 1e-3, COLOURS[0], 2),
-            ],
-        },
-        Panel {
-            title: "Round-trip time, ms",
-            zero: false,
-            lines: vec![
-                sampled("latest", Quantity::LatestRtt, 1e-6, COLOURS[7]),
-                line("smoothed", Quantity::SmoothedRtt, 1e-6, COLOURS[0], 2),
-                line("minimum", Quantity::MinRtt, 1e-6, INK, 1),
-            ],
-        },
-        Panel {
-            title: "Rate, Mbit/s",
-            zero: true,
-            lines: vec![
-                line("pacing rate", Quantity::PacingRate, 1e-6, COLOURS[4], 1),
-                rated("throughput", Quantity::Sent, COLOURS[1], 1),
-                rated("received goodput", Quantity::Received, COLOURS[5], 2),
-                rated("goodput", Quantity::Delivered, COLOURS[2], 2),
-            ],
-        },
-    ];
-    let present = all.into_iter().map(|mut panel| {
-        panel.lines.retain(|line| !line.points.is_empty());
-        panel
+    let all = SHOWN.panels.iter().filter(|panel| panel.paper).map(|panel| Panel {
+        title: &panel.title,
+        zero: panel.zero(),
+        marked: panel.marked,
+        lines: panel.lines.iter().filter_map(drawn).collect(),
     });
-    present.filter(|panel| !panel.lines.is_empty()).collect()
+    all.filter(|panel| !panel.lines.is_empty()).collect()
+}
+
+/// A quantity of which each value is a sample.
+fn samples(series: &ConnectionSeries, quantity: Quantity, scale: f64, columns: usize) -> Vec<(f64, f64)> {
+    let points = visible(series.points(quantity), series.span.0..series.span.1, columns);
+    points.iter().map(|point| (seconds(series, point.time), point.value as f64 * scale)).collect()
 }
 
 /// A quantity whose values hold until the next, as corners, to the end of the trace.

@@ -40,7 +40,10 @@ fn a_figure_has_panels_lanes_units_and_a_legend() {
     ] {
         assert!(svg.contains(text), "{text}");
     }
-    assert!(!svg.contains("Rate, Mbit/s") && !svg.contains("ssthresh"), "nothing that the trace does not have");
+    assert!(
+        !svg.contains("Rate, Mbit/s") && !svg.contains("slow start threshold"),
+        "nothing that the trace does not have"
+    );
 }
 
 #[test]
@@ -56,6 +59,7 @@ fn every_value_lies_on_its_axis() {
     let panel = |values: &[f64]| Panel {
         title: "Round-trip time, ms",
         zero: false,
+        marked: false,
         lines: vec![Drawing {
             name: "latest",
             colour: INK,

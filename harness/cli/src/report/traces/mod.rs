@@ -10,8 +10,11 @@ use windlass_qlog_analysis::series::{About, ConnectionSeries};
 use super::frame::{Data, Page, packed};
 
 pub(super) const STYLE: &str = include_str!("page.css");
+/// What figures show: JSON behind the name that scripts know it by.
+pub(super) const SHOWN: &str = include_str!("js/shown.js");
 /// Scripts that know what lines of traces are and how they are drawn.
-pub(super) const LINES: [&str; 4] = [
+pub(super) const LINES: [&str; 5] = [
+    SHOWN,
     include_str!("js/decode.js"),
     include_str!("js/quantities.js"),
     include_str!("js/ends.js"),

@@ -1,62 +1,13 @@
 // The panels of a trace: windows, delays, rates, data, and what happened, over one time axis.
 
-/** Lines that are drawn, panel by panel, where the trace has them. */
-const TRACE_PANELS = [
-  { title: "Window, kB", unit: "kB", digits: 1, zero: true, marked: true, lines: [
-    { of: "ssthresh", colour: "line-8", dash: "dash", width: 1.2 },
-    { of: "bytes_in_flight", colour: "line-7", width: 1.2 },
-    { of: "congestion_window", colour: "line-1", width: 1.8 },
-  ] },
-  { title: "Round-trip time, ms", unit: "ms", digits: 2, zero: "auto", lines: [
-    { of: "latest_rtt", kind: "samples", colour: "line-5" },
-    { of: "min_rtt", colour: "line-8", dash: "dash", width: 1.2 },
-    { of: "smoothed_rtt", colour: "line-6", width: 1.8 },
-  ] },
-  { title: "Rate, Mbit/s", unit: "Mbit/s", digits: 2, zero: true, lines: [
-    { of: "pacing_rate", colour: "line-4", dash: "dash", width: 1.2 },
-    { of: "sent", as: "throughput", colour: "line-2", width: 1.4 },
-    { of: "received", as: "received goodput", colour: "line-6", width: 1.8 },
-    { of: "delivered", as: "goodput", colour: "line-3", width: 1.8 },
-  ] },
-  { title: "Flow control of what is sent, MB", unit: "MB", digits: 3, height: 110, zero: "auto", lines: [
-    { of: "max_data", colour: "line-8", dash: "dash", width: 1.2 },
-    { of: "data_sent", colour: "line-2", width: 1.6 },
-    { of: "max_stream_data", colour: "line-4", dash: "dash", width: 1.2 },
-    { of: "stream_data_sent", colour: "line-3", width: 1.2 },
-  ] },
-  { title: "Flow control of what is received, MB", unit: "MB", digits: 3, height: 110, zero: "auto", lines: [
-    { of: "local_max_data", colour: "line-8", dash: "dash", width: 1.2 },
-    { of: "data_received", colour: "line-6", width: 1.6 },
-  ] },
-  { title: "Data in all, MB", unit: "MB", digits: 3, height: 110, zero: "auto", lines: [
-    { of: "sent", colour: "line-2", width: 1.2 },
-    { of: "received", colour: "line-6", width: 1.6 },
-    { of: "delivered", colour: "line-3", width: 1.6 },
-  ] },
-];
-
-/** What happened, a lane each, from the top. */
-const LANES = [
-  { of: "state", name: "state", kind: "spans" },
-  { of: "lost", name: "lost", kind: "ticks", colour: "loss" },
-  { of: "marked", name: "CE marks", kind: "ticks", colour: "line-4" },
-  { of: "app_limited", name: "app-limited", kind: "spans", colours: [null, "line-8"], names: ["", "app-limited"] },
-  { of: "limited_by", name: "limited by", kind: "spans", colours: ["line-3", "line-8", "line-5", "line-6"] },
-  { of: "blocked", name: "blocked", kind: "ticks", colour: "line-2" },
-];
-
-/** Lanes that say why they are empty; others are left out. */
-const ALWAYS = ["lost", "marked", "app_limited"];
-
-const STATE_COLOURS = { slow_start: "line-1", congestion_avoidance: "ink-faint", recovery: "line-2", application_limited: "line-5" };
-const OTHER_STATES = ["line-6", "line-7", "line-4", "line-3"];
-/** The state of most of the time leaves the panels as they are. */
-const UNTINTED = "congestion_avoidance";
+/** Lines that are drawn, panel by panel, where the trace has them; what happened, a lane each, from the top: those that `always` are there say why they are empty. */
+const { panels: TRACE_PANELS, lanes: LANES, untinted: UNTINTED } = SHOWN;
 
 /** The colour of each of a trace's states. */
 function stateColours(trace) {
-  const others = trace.states.filter((name) => !STATE_COLOURS[name]);
-  return trace.states.map((name) => STATE_COLOURS[name] ?? OTHER_STATES[others.indexOf(name) % OTHER_STATES.length]);
+  const { states, other_states: colours } = SHOWN;
+  const others = trace.states.filter((name) => !states[name]);
+  return trace.states.map((name) => states[name] ?? colours[others.indexOf(name) % colours.length]);
 }
 
 /** A trace's line `of` as a figure takes it; without `lines` its place is kept. */
@@ -80,7 +31,7 @@ function traceSpec(trace, lines, packets = null) {
   }).filter((panel) => panel.lines.length);
   const why = new Map(trace.empty);
   const named = { state: { colours: stateColours(trace), names: trace.states.map(stateWords) }, limited_by: { names: trace.limits.map((name) => `limited by ${name}`) } };
-  const lanes = LANES.filter(({ of }) => has(of) || ALWAYS.includes(of) && why.has(of)).map((lane) => (has(lane.of)
+  const lanes = LANES.filter(({ of, always }) => has(of) || always && why.has(of)).map((lane) => (has(lane.of)
     ? { key: lane.of, ...lane, data: lines?.get(lane.of), ...named[lane.of] }
     : { key: lane.of, name: lane.name, kind: "none", note: why.get(lane.of) }));
   if (trace.found) lanes.push(trace.found.length ? { key: "found", name: "found", kind: "ticks", colour: "accent", data: trace.found } : { key: "found", name: "found", kind: "none", note: "no packet" });

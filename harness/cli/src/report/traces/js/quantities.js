@@ -26,24 +26,7 @@ const METRICS = {
 const measure = (trace, name) => trace.measures[name] ?? null;
 
 /** How each line is called and shown. A value holds until the next one. */
-const QUANTITIES = {
-  congestion_window: { label: "congestion window", unit: "kB", scale: 1e-3, digits: 1 },
-  ssthresh: { label: "slow start threshold", unit: "kB", scale: 1e-3, digits: 1 },
-  bytes_in_flight: { label: "bytes in flight", unit: "kB", scale: 1e-3, digits: 1 },
-  latest_rtt: { label: "latest", unit: "ms", scale: 1e-6, digits: 3 },
-  smoothed_rtt: { label: "smoothed", unit: "ms", scale: 1e-6, digits: 3 },
-  min_rtt: { label: "minimum", unit: "ms", scale: 1e-6, digits: 3 },
-  pacing_rate: { label: "pacing rate", unit: "Mbit/s", scale: 1e-6, digits: 2 },
-  sent: { label: "sent", unit: "MB", scale: 1e-6, digits: 3 },
-  delivered: { label: "acknowledged", unit: "MB", scale: 1e-6, digits: 3 },
-  received: { label: "received", unit: "MB", scale: 1e-6, digits: 3 },
-  max_data: { label: "connection's limit", unit: "MB", scale: 1e-6, digits: 3 },
-  data_sent: { label: "data of all streams", unit: "MB", scale: 1e-6, digits: 3 },
-  local_max_data: { label: "connection's limit", unit: "MB", scale: 1e-6, digits: 3 },
-  data_received: { label: "data of all streams", unit: "MB", scale: 1e-6, digits: 3 },
-  max_stream_data: { label: "limit of the largest stream", unit: "MB", scale: 1e-6, digits: 3 },
-  stream_data_sent: { label: "data of the largest stream", unit: "MB", scale: 1e-6, digits: 3 },
-};
+const QUANTITIES = SHOWN.quantities;
 
 /** Bins that a rate is drawn in, at most. */
 const BINS = 240;
