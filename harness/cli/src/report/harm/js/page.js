@@ -42,8 +42,8 @@ function sectionOf(stack) {
   const state = { place: 0, measure: 0, zoom: 100 };
   const map = el("div", { class: "harm-map", tabindex: "0", role: "region", "aria-label": `Matrix: ${stack.stack}` });
   const facts = el("p", { class: "hint" });
-  // Few controllers fill no window: a field is 60 pixels wide at most, unless zoomed.
-  const zoom = () => { map.firstElementChild.style.width = `min(${state.zoom}%, ${Math.round(0.6 * state.zoom / SIDE * sizeOf(stack))}px)`; };
+  // Few controllers fill no window: a field is 36 pixels wide at most, unless zoomed.
+  const zoom = () => { map.firstElementChild.style.width = `min(${state.zoom}%, ${Math.round(0.36 * state.zoom / SIDE * sizeOf(stack))}px)`; };
   const draw = () => {
     map.replaceChildren(matrixOf(stack, state.place, state.measure));
     const bound = stack.bounds[state.place]?.[state.measure];
