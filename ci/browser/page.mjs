@@ -63,7 +63,7 @@ async function once({ file, address = pathToFileURL(file).href, hash = "", ready
   page.on("request", (request) => {
     // A page that is served may ask its server for what is new.
     const asked = request.url().split("#")[0];
-    if (asked !== address && !(address.startsWith("http:") && asked.startsWith(`${address}state?`)) && !/^(data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
+    if (asked !== address && !(address.startsWith("http:") && ["state?", "events?"].some((what) => asked.startsWith(address + what))) && !/^(data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
   });
   try {
     await prepare?.(page);

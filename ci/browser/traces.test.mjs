@@ -10,7 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { assertNamed, assertReadable, FIREFOX, inBrowser, overflow, PHONE, SCHEMES, shot, undrawn } from "./page.mjs";
+import { assertNamed, assertReadable, FIREFOX, inBrowser, overflow, PHONE, SCHEMES, shot, undrawn, unpacked } from "./page.mjs";
 
 const opened = (options, body) => inBrowser({ file: process.env.TRACES, ...options }, body);
 const million = (options, body) => inBrowser({ file: process.env.MILLION, ...options }, body);
@@ -163,6 +163,28 @@ test("a million events: soon there, few points drawn, and every event on zooming
   await redrawn(plot, () => page.getByRole("button", { name: "Whole run" }).click());
   assert.deepEqual(await range(plot), whole);
   console.log(`# ${events} events: ready after ${ready} ms, slowest zoom ${slowest} ms, page of ${(await page.content()).length} letters`);
+}));
+
+test("events without packets stand in the page, in the times shown, and words find them", () => opened({}, async (page) => {
+  const plot = await figureOf(page);
+  const held = JSON.parse(await unpacked(page, "events-0"));
+  assert.ok(held.length > 100 && held.every(([, name]) => !/packet_(sent|received)$/.test(name)));
+  await page.locator("#trace-0 .events summary").click();
+  const says = (text) => page.waitForFunction((start) => document.querySelector("#trace-0 .events .hint").textContent.startsWith(start), text);
+  const events = (count) => `${new Intl.NumberFormat("en").format(count)} event`;
+  await says(events(held.length));
+  const [from, to] = [held[40][0], held[60][0]];
+  await plot.evaluate(({ figure: shown }, times) => shown.show(...times), [from, to]);
+  const within = held.filter(([time]) => time >= from && time <= to);
+  await says(events(within.length));
+  const rows = await page.locator("#trace-0 .events tbody tr").evaluateAll((all) => all.map((row) => row.querySelectorAll("td")[0].textContent));
+  assert.deepEqual(rows, within.slice(0, 300).map(([, name]) => name));
+  await plot.evaluate(({ figure: shown }) => shown.showAll());
+  await page.locator("#trace-0 .events input[type=search]").fill("lost");
+  await says(events(held.filter((row) => row.slice(1).join(" ").toLowerCase().includes("lost")).length));
+  assert.equal(await page.locator("#trace-0 .events input[type=checkbox]").count(), 0, "those of packets are in the list of packets");
+  await page.setViewportSize(PHONE);
+  assert.ok(await overflow(page) <= 0);
 }));
 
 test("dragging zooms all panels, double-clicking shows all again", () => opened({}, async (page) => {

@@ -54,6 +54,12 @@ test("the page of a trace that is written follows it to its end", async () => {
       assert.equal(await page.locator("#content > section").count(), 1, "the same trace, not a second one");
       await shot(page, "watch-whole");
       await assertNamed(page);
+      // Events are asked for when they are looked at.
+      await page.locator(".events summary").click();
+      await page.locator(".events input[type=search]").fill("metrics congestion_window");
+      const metrics = whole.toString().split("\n").filter((line) => line.includes("recovery_metrics_updated") && line.includes("congestion_window"));
+      await page.waitForFunction((count) => document.querySelector(".events .hint").textContent.startsWith(`${count} events`), new Intl.NumberFormat("en").format(metrics.length), { timeout: 60_000 });
+      assert.equal(await page.locator(".events tbody tr").count(), Math.min(300, metrics.length));
       await page.setViewportSize(PHONE);
       assert.equal(await overflow(page), 0);
     }));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use crate::model::{Batch, Event, Trace};
+use crate::model::{Batch, Event, Record, Trace};
 use crate::read::encoding::truncated;
 use crate::read::{Options, ReadError, Summary, read};
 
@@ -16,6 +16,11 @@ pub(crate) const MAX_NAME: usize = 1024;
 pub trait Follower {
     /// Reads the connection's next event.
     fn event(&mut self, batch: &Batch, event: &Event);
+
+    /// Reads an event of the connection as it stands in the file, at `time`; none unless [`Options::records`] asks for them.
+    fn record(&mut self, batch: &Batch, record: &Record, time: i64) {
+        let _ = (batch, record, time);
+    }
 
     /// Takes as much less memory as is fit for one of `followers`.
     fn share_memory(&mut self, followers: usize);
@@ -113,6 +118,17 @@ pub fn connections_watched<T: Follower>(
             }
             if let Some(follower) = followers.get_mut(&key) {
                 of_one.iter().for_each(|event| follower.event(&batch, event));
+            }
+        }
+        let mut records = batch.records.as_slice();
+        while let Some(first) = records.first() {
+            let (_, group) = batch.moment_of(first);
+            let run = records.iter().take_while(|record| batch.moment_of(record).1 == group).count();
+            let (of_one, rest) = records.split_at(run);
+            records = rest;
+            let key = (trace.index, truncated(batch.name(group), MAX_NAME).to_owned());
+            if let Some(follower) = followers.get_mut(&key) {
+                of_one.iter().for_each(|record| follower.record(&batch, record, batch.moment_of(record).0));
             }
         }
         if traces.get(&trace.index) != Some(trace) {

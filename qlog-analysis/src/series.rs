@@ -7,6 +7,7 @@ mod about;
 mod clocks;
 mod endpoints;
 mod events;
+mod held;
 mod lane;
 mod line;
 mod packets;
@@ -17,6 +18,7 @@ pub use about::{About, LineInfo};
 pub use clocks::{End, Handshake, align};
 pub use endpoints::{EndpointInfo, PathInfo};
 pub use events::{EventFilter, EventLog, read_events};
+pub use held::{HeldEvents, LeftOut};
 pub use lane::{Run, columns};
 pub use line::{Line, Point, at, rate, visible};
 pub use packets::{PacketInfo, PacketLog, read_packets};
@@ -26,14 +28,16 @@ pub use requests::RequestInfo;
 use std::io::Read;
 
 use endpoints::Endpoints;
+use held::Events;
 use lane::Lane;
 use packets::Packets;
 use requests::Requests;
 
-use crate::connections::{self, Connection, Follower, connections_watched};
+use crate::connections::{self, Connection, Follower, MAX_NAME, connections_watched};
 use crate::metrics::paths::Paths;
 use crate::metrics::{FlowControlProgress, Measured, Meter, OTHER_STATE, Progress, STATES, path_name};
-use crate::model::{Batch, Event, EventKind, MeasuredRtts, Metrics};
+use crate::model::{Batch, Event, EventKind, MeasuredRtts, Metrics, Record};
+use crate::read::encoding::truncated;
 use crate::read::{Options, ReadError, Summary};
 
 /// Lines, lanes, requests and packets of one connection.
@@ -62,6 +66,8 @@ pub struct ConnectionSeries {
     pub used_paths: Vec<PathInfo>,
     /// Its packets, if they were asked for.
     pub packets: Option<PacketLog>,
+    /// Its other events, if they were asked for; none of a path alone.
+    pub events: Option<HeldEvents>,
 }
 
 impl ConnectionSeries {
@@ -121,6 +127,7 @@ pub struct Series {
     requests: Requests,
     endpoints: Endpoints,
     packets: Option<Packets>,
+    events: Option<Events>,
     handshake: Handshake,
     paths: Paths,
     /// The only path that is followed, if one is.
@@ -141,7 +148,9 @@ pub fn read_series(
     read_series_watched(input, options, most, None, &mut |_| Ok(()))
 }
 
-/// As [`read_series`], and keeps at most `packets` packets of each connection with their acknowledgement or loss.
+/// As [`read_series`], and keeps at most `packets` packets of each connection with their acknowledgement or loss. Where
+/// `options` keep events as they stand in the file, those of one connection without its packets are kept, too, as far as their
+/// texts take `most` bytes.
 ///
 /// # Errors
 /// As [`crate::read::read`].
@@ -166,7 +175,10 @@ pub fn read_series_watched(
     packets: Option<usize>,
     watch: &mut dyn FnMut(&connections::Progress<'_, Series>) -> Result<(), ReadError>,
 ) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
-    let new = || packets.map_or_else(|| Series::new(most), |packets| Series::with_packets(most, packets));
+    let new = || {
+        let series = packets.map_or_else(|| Series::new(most), |packets| Series::with_packets(most, packets));
+        Series { events: options.records.then(|| Events::new(most)), ..series }
+    };
     let (summary, found) = connections_watched(input, options, new, watch)?;
     Ok((summary, found.into_iter().flat_map(Series::finish).collect()))
 }
@@ -175,7 +187,7 @@ pub fn read_series_watched(
 #[must_use]
 pub fn so_far(progress: &connections::Progress<'_, Series>) -> Vec<ConnectionSeries> {
     let lines = |mut connection: Connection<Series>| {
-        connection.follower.packets = None;
+        (connection.follower.packets, connection.follower.events) = (None, None);
         Series::finish(connection)
     };
     progress.connections().into_iter().flat_map(lines).collect()
@@ -186,6 +198,12 @@ impl Follower for Series {
         Series::event(self, batch, event);
     }
 
+    fn record(&mut self, batch: &Batch, record: &Record, time: i64) {
+        if let Some(events) = self.events.as_mut().filter(|_| !record.of_packet) {
+            events.record(truncated(batch.name(record.name), MAX_NAME), time, &record.data);
+        }
+    }
+
     fn share_memory(&mut self, followers: usize) {
         self.meter.share_memory(followers);
         self.requests.share_memory(followers);
@@ -193,6 +211,9 @@ impl Follower for Series {
         self.of_paths.iter_mut().for_each(|series| series.share_memory(followers * 2));
         if let Some(packets) = &mut self.packets {
             packets.share_memory(followers);
+        }
+        if let Some(events) = &mut self.events {
+            events.share_memory(followers);
         }
     }
 }
@@ -216,6 +237,7 @@ impl Series {
             requests: Requests::new(),
             endpoints: Endpoints::new(),
             packets: None,
+            events: None,
             handshake: Handshake::default(),
             paths: Paths::default(),
             only: None,
@@ -259,7 +281,15 @@ impl Series {
             let meter = self.meter.limited_to(known[0]);
             let only = Some(known[0]);
             let (requests, endpoints) = (Requests::new(), Endpoints::new());
-            self.of_paths.push(Series { only, meter, packets: None, requests, endpoints, ..self.clone() });
+            self.of_paths.push(Series {
+                only,
+                meter,
+                packets: None,
+                events: None,
+                requests,
+                endpoints,
+                ..self.clone()
+            });
             if self.paths.simultaneous() {
                 // Those of several paths are no one line.
                 for quantity in [Quantity::SmoothedRtt, Quantity::MinRtt] {
@@ -435,7 +465,7 @@ impl Series {
         }
         let (path, handshake) = (follower.only, follower.handshake);
         let Series { meter, first, last, mut lines, lanes, counted_flight, sampled_rtt, states, .. } = follower;
-        let (requests, packets) = (follower.requests, follower.packets);
+        let (requests, packets, events) = (follower.requests, follower.packets, follower.events);
         let start = first.unwrap_or(0);
         let (endpoints, used_paths) = follower.endpoints.finish(start);
         let (requests, requests_left_out) = requests.finish(start);
@@ -471,6 +501,7 @@ impl Series {
             endpoints,
             used_paths,
             packets: packets.map(Packets::finish),
+            events: events.map(|events| events.finish(start)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::packets::differences;
-use super::{ConnectionSeries, EndpointInfo, PacketInfo, PacketLog, PathInfo, Point, Quantity, RequestInfo};
+use super::{ConnectionSeries, EndpointInfo, LeftOut, PacketInfo, PacketLog, PathInfo, Point, Quantity, RequestInfo};
 use crate::metrics::{LimitedBy, LossSource, Measures};
 
 /// Quantities that are lanes of events or of states.
@@ -69,6 +69,9 @@ pub struct About {
     pub paths: Vec<PathInfo>,
     /// Its packets, where they were kept.
     pub packets: Option<PacketInfo>,
+    /// Of its other events, where they were kept, those for which there was no room.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events_left_out: Option<Vec<LeftOut>>,
 }
 
 /// A line: its quantity, how many points it has, and how many logged values those stand for.
@@ -122,6 +125,7 @@ impl About {
             endpoints: series.endpoints.clone(),
             paths: series.used_paths.clone(),
             packets: series.packets.as_ref().map(PacketLog::info),
+            events_left_out: series.events.as_ref().map(|events| events.left_out.clone()),
         }
     }
 }

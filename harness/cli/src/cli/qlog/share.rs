@@ -53,7 +53,7 @@ impl Share {
         let most = most_points(1);
         let (summary, series) = twice(
             || Ok(trace.as_slice()),
-            &Options::default(),
+            &Options { records: true, ..Options::default() },
             |input, options| read_series_and_packets(input, options, most, most),
         )
         .map_err(|error: ReadError| unreadable(path, &error))?;

@@ -1,6 +1,8 @@
 //! The page of traces that are still being written: the sections of a report of traces, sent
 //! anew by the server they come from whenever a file has grown.
 
+use std::path::{Path, PathBuf};
+
 use serde::Serialize;
 use windlass_qlog_analysis::series::{About, ConnectionSeries};
 
@@ -20,18 +22,27 @@ pub struct LiveTrace {
     pub about: About,
     /// Its points, packed.
     pub lines: String,
+    /// Where its file is now.
+    #[serde(skip)]
+    pub at: PathBuf,
 }
 
 impl LiveTrace {
-    /// A connection of `file` called `name`.
+    /// A connection of `file`, which is `at` some place, called `name`.
     #[must_use]
-    pub fn new(id: usize, version: u64, name: String, file: &str, series: &ConnectionSeries, bad: u64) -> LiveTrace {
+    pub fn new(
+        (id, version): (usize, u64),
+        name: String,
+        (file, at): (&str, &Path),
+        series: &ConnectionSeries,
+        bad: u64,
+    ) -> LiveTrace {
         let about = About { name, ..About::new(file, series, bad) };
-        LiveTrace { id, version, about, lines: packed(&series.encode()) }
+        LiveTrace { id, version, about, lines: packed(&series.encode()), at: at.to_owned() }
     }
 }
 
-/// The page titled `title`. It asks the server it comes from, and no other, for `state`.
+/// The page titled `title`. It asks the server it comes from, and no other, for `state` and `events`.
 #[must_use]
 pub fn page(title: &str) -> String {
     let scripts: Vec<&str> = LINES.into_iter().chain(SECTION).chain(SCRIPTS).collect();

@@ -5,7 +5,7 @@
 //! zooming in it draws the range that is visible anew, down to single events.
 
 use serde::Serialize;
-use windlass_qlog_analysis::series::{About, ConnectionSeries};
+use windlass_qlog_analysis::series::{About, ConnectionSeries, HeldEvents};
 
 use super::frame::{Data, Page, packed};
 
@@ -48,6 +48,7 @@ pub struct Section {
     about: About,
     packed: String,
     packets: Option<String>,
+    events: Option<String>,
 }
 
 impl Section {
@@ -55,7 +56,10 @@ impl Section {
     #[must_use]
     pub fn new(file: &str, series: ConnectionSeries, bad_records: u64) -> Section {
         let packets = series.packets.as_ref().map(|packets| packed(&packets.encode()));
-        Section { about: About::new(file, &series, bad_records), packed: packed(&series.encode()), packets }
+        // Of texts and finite numbers this cannot fail.
+        let json = |events: &HeldEvents| serde_json::to_vec(&events.rows).unwrap_or_default();
+        let events = series.events.as_ref().map(|events| packed(&json(events)));
+        Section { about: About::new(file, &series, bad_records), packed: packed(&series.encode()), packets, events }
     }
 
     /// The file it is from.
@@ -142,6 +146,9 @@ pub(super) fn data<T>(sections: &[&Section], more: &[(&str, &str)], use_it: impl
     let packet_ids: Vec<String> = (0..sections.len()).map(|i| format!("packets-{i}")).collect();
     let packets = packet_ids.iter().zip(sections).filter_map(|(id, section)| Some((id, section.packets.as_ref()?)));
     data.extend(packets.map(|(id, text)| Data::Packed { id, text }));
+    let event_ids: Vec<String> = (0..sections.len()).map(|i| format!("events-{i}")).collect();
+    let events = event_ids.iter().zip(sections).filter_map(|(id, section)| Some((id, section.events.as_ref()?)));
+    data.extend(events.map(|(id, text)| Data::Packed { id, text }));
     use_it(&data)
 }
 

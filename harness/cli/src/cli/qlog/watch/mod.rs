@@ -1,5 +1,6 @@
 //! `windlass qlog watch`: traces while they are written, as a page and as lines.
 
+mod events;
 mod server;
 
 use std::collections::BTreeMap;
@@ -179,10 +180,12 @@ fn update_page(files: &mut BTreeMap<PathBuf, Followed>, ids: &mut Vec<(PathBuf, 
             });
             present.push(id);
             let known = state.traces.iter().position(|trace| trace.id == id);
-            if known.is_some() && !followed.fresh {
+            if let Some(place) = known.filter(|_| !followed.fresh) {
+                state.traces[place].at.clone_from(&followed.at);
                 continue;
             }
-            let trace = LiveTrace::new(id, state.version, name, &file, series, followed.bad_records);
+            let file = (file.as_str(), followed.at.as_path());
+            let trace = LiveTrace::new((id, state.version), name, file, series, followed.bad_records);
             match known {
                 Some(place) => state.traces[place] = trace,
                 None => state.traces.push(trace),

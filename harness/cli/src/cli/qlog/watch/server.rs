@@ -1,4 +1,4 @@
-//! A server of two documents on the loopback interface: a page, and what is new since a version.
+//! A server of three documents on the loopback interface: a page, what is new since a version, and events of a trace.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::events::{Asked, found};
 use crate::report::live::LiveTrace;
 
 /// Bytes of a request that are read.
@@ -102,6 +103,17 @@ fn answer(mut stream: TcpStream, address: SocketAddr, page: &str, state: &Mutex<
             let state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             ("200 OK", "application/json", state.after(version))
         }
+        Ok(Wanted::Events(asked)) => {
+            let state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let of = state.traces.iter().find(|trace| trace.id == asked.trace);
+            let of = of.map(|trace| (trace.at.clone(), trace.about.trace, trace.about.group.clone()));
+            drop(state);
+            match of.map(|(at, trace, group)| found(&asked, &at, (trace, &group))) {
+                Some(Ok(json)) => ("200 OK", "application/json", json),
+                Some(Err(error)) => ("500 Internal Server Error", "text/plain; charset=utf-8", error.to_string()),
+                None => ("404 Not Found", "text/plain; charset=utf-8", "no such trace".to_owned()),
+            }
+        }
         Err(status) => (status, "text/plain; charset=utf-8", format!("{status}\n")),
     };
     write!(
@@ -114,11 +126,12 @@ fn answer(mut stream: TcpStream, address: SocketAddr, page: &str, state: &Mutex<
 }
 
 /// Resource a request asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 enum Wanted {
     Page,
     /// Changes after this version.
     State(u64),
+    Events(Asked),
 }
 
 /// What the first line of a request wants, or the status that refuses it. A `Host` that is not
@@ -144,6 +157,7 @@ fn request(first: &str, host: Option<&str>, port: u16) -> Result<Wanted, &'stati
             let version = query.strip_prefix("after=").and_then(|version| version.parse().ok());
             version.map(Wanted::State).ok_or("400 Bad Request")
         }
+        ("/events", query) => Asked::read(query).map(Wanted::Events).ok_or("400 Bad Request"),
         _ => Err("404 Not Found"),
     }
 }
@@ -162,6 +176,7 @@ mod tests {
         assert_eq!(request("POST / HTTP/1.1\r\n", host, 80), Err("405 Method Not Allowed"));
         assert_eq!(request("GET /../secret HTTP/1.1\r\n", host, 80), Err("404 Not Found"));
         assert_eq!(request("GET /state?after=x HTTP/1.1\r\n", host, 80), Err("400 Bad Request"));
+        assert_eq!(request("GET /events?trace=x HTTP/1.1\r\n", host, 80), Err("400 Bad Request"));
         assert_eq!(request("\r\n", host, 80), Err("400 Bad Request"));
     }
 
@@ -171,7 +186,9 @@ mod tests {
             \x1e{\"time\":0,\"name\":\"quic:recovery_metrics_updated\",\"data\":{\"congestion_window\":12000}}\n";
         let options = windlass_qlog_analysis::read::Options::default();
         let (_, series) = windlass_qlog_analysis::series::read_series(trace.as_bytes(), &options, 100).unwrap();
-        let one = |id: usize, version| LiveTrace::new(id, version, format!("t{id}"), "a.sqlog", &series[0], 0);
+        let one = |id: usize, version| {
+            LiveTrace::new((id, version), format!("t{id}"), ("a.sqlog", "a.sqlog".as_ref()), &series[0], 0)
+        };
         let state = State { version: 5, traces: vec![one(0, 3), one(1, 5)], waiting: None };
         let answer: serde_json::Value = serde_json::from_str(&state.after(3)).unwrap();
         assert_eq!(answer["present"], serde_json::json!([0, 1]));

@@ -5,6 +5,14 @@ const PAUSE = 1000;
 
 const traces = new Map();
 
+/** A function that asks the server for events of the trace `id`. */
+const eventsFrom = (id) => async ([from, to], { words, packets, most }) => {
+  const answer = await fetch(`events?${new URLSearchParams({ trace: id, from, to, most, packets, words })}`);
+  if (!answer.ok) throw new Error(await answer.text());
+  const { rows, left_out: leftOut } = await answer.json();
+  return { rows, leftOut };
+};
+
 /** Takes what is told of a trace: a section of its own when it is new, else its figure anew. */
 async function take({ id, about, lines }) {
   const known = traces.get(id);
@@ -13,6 +21,7 @@ async function take({ id, about, lines }) {
   const bytes = await inflated(lines);
   trace.loaded = decodedLines(bytes, trace.lines);
   trace.load = () => trace.loaded;
+  if (trace.path === undefined) trace.loadEvents ??= eventsFrom(id);
   if (known) {
     await trace.update();
     return;

@@ -10,6 +10,7 @@ traces.forEach((trace, i) => {
     trace.loadedPackets ??= unpacked(`packets-${i}`).then((bytes) => decodedPackets(bytes, trace.packets));
     return trace.loadedPackets;
   };
+  if (trace.events_left_out) trace.loadEvents = heldEvents(async () => JSON.parse(await unpackedText(`events-${i}`)), trace.events_left_out);
   trace.load = () => { trace.loaded ??= unpacked(`lines-${i}`).then((bytes) => decodedLines(bytes, trace.lines)); return trace.loaded; };
 });
 

@@ -17,7 +17,19 @@ function eventWords(data) {
   }
 }
 
-/** The events in the times shown, which are read from the file: of packets only where they are asked for. */
+/** A function that finds events among those that `load` gives, which has no packets and not all of the kinds `missing`. */
+function heldEvents(load, missing) {
+  let all = null;
+  return async ([from, to], { words, most }) => {
+    all ??= await load();
+    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+    const has = (name, data) => { const text = `${name} ${data}`.toLowerCase(); return wanted.every((word) => text.includes(word)); };
+    const found = all.filter(([time, name, data]) => time >= from && time <= to && (!wanted.length || has(name, data)));
+    return { rows: found.slice(0, most), leftOut: Math.max(0, found.length - most), missing: missing.filter(({ from_s: since }) => since <= to) };
+  };
+}
+
+/** The events in the times shown, which are read from the file, or from the page: of packets only where they are asked for. */
 function eventsTable(trace, figure) {
   const details = el("details", { class: "more events" }, el("summary", {}, "Events in the times shown"));
   const [body, count] = [el("tbody"), el("p", { class: "hint", role: "status" })];
@@ -33,7 +45,8 @@ function eventsTable(trace, figure) {
     const digits = Math.max(6, timeDigits(figure.view[1] - figure.view[0]));
     body.replaceChildren(...found.rows.map(([time, name, data]) => el("tr", { tabindex: "0", onclick: () => { figure.reveal(time); figure.showCursor(time); } },
       el("th", { scope: "row", class: "number" }, time.toFixed(digits)), el("td", {}, name), el("td", {}, eventWords(data)))));
-    count.textContent = `${plural(found.rows.length + found.leftOut, "event")}${found.leftOut ? `, the first ${found.rows.length} are listed: zoom in, or name words, for the others` : ""}.`;
+    count.textContent = `${plural(found.rows.length + found.leftOut, "event")}${found.leftOut ? `, the first ${found.rows.length} are listed: zoom in, or name words, for the others` : ""}.`
+      + (found.missing ?? []).map(({ name, from_s: since, events: left }) => ` There was no room for ${grouped.format(left)} of ${name}, from ${since.toFixed(2)} s on.`).join("");
   };
   const ask = () => { clearTimeout(waiting); waiting = setTimeout(fill, EVENTS_REST); };
   const words = el("input", { type: "search", spellcheck: "false", autocomplete: "off", placeholder: "words of name or data", oninput: ask });
@@ -46,7 +59,7 @@ function eventsTable(trace, figure) {
     event.preventDefault();
     next.focus();
   });
-  details.append(el("div", { class: "tools" }, el("label", {}, "Find events ", words), el("label", {}, packets, " with packets sent and received")), count,
+  details.append(el("div", { class: "tools" }, el("label", {}, "Find events ", words), ...(trace.events_left_out ? [] : [el("label", {}, packets, " with packets sent and received")])), count,
     el("div", { class: "table", role: "region", tabindex: "0", "aria-label": `Events of ${trace.name}` }, el("table", {}, el("caption", { class: "visually-hidden" }, `Events of ${trace.name} in the times shown`),
       el("thead", {}, el("tr", {}, ...["Time, s", "Event", "Data"].map((head, i) => el("th", { scope: "col", class: i ? "plain" : "number plain" }, head)))), body)));
   details.addEventListener("toggle", fill);
@@ -54,4 +67,4 @@ function eventsTable(trace, figure) {
   return details;
 }
 
-if (typeof module !== "undefined") module.exports = { eventWords };
+if (typeof module !== "undefined") module.exports = { eventWords, heldEvents };
