@@ -2,6 +2,8 @@
 
 usage: release.py parts TARGET TREE      writes TREE/windlass.cdx.json, the crates that the command and libwindlass on TARGET and the
                                          viewer are made of (CycloneDX 1.5), and TREE/LICENSES.txt with the licences of each
+       release.py licences TARGET CRATE… [-- CARGO ARGUMENT…]
+                                         prints those of what is linked into these crates of the workspace here
        release.py pack TREE DIRECTORY    makes DIRECTORY/TREE.zip for Windows, DIRECTORY/TREE.tar.gz for others, the same of equal trees
 """
 
@@ -12,9 +14,9 @@ VIEWER = ("wasm32-wasip1", ["windlass-viewer"])
 LICENCE = re.compile(r"(licen[cs]e|copying|notice|unlicense|copyright)", re.IGNORECASE)
 
 
-def crates(target, products):
+def crates(target, products, *arguments):
     """The packages that are linked into products on a target, each with what it depends on."""
-    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", target]
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", target, *arguments]
     data = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     packages = {package["id"]: package for package in data["packages"]}
     needs = {
@@ -73,10 +75,13 @@ def licences(parts):
     """Each text once, with the crates that have it; crates without one with what their manifest says."""
     texts, without = {}, []
     for package, _ in parts:
-        if package["source"] is None:
+        if package["name"].startswith("windlass"):
             continue
         directory = pathlib.Path(package["manifest_path"]).parent
-        files = sorted(path for path in directory.iterdir() if path.is_file() and LICENCE.match(path.name) and path.suffix != ".rs")
+        # Libraries in C, and what others wrote of a crate, lie below it.
+        places = [directory, *directory.glob("*/"), *directory.glob("*/*/")]
+        found = (path for place in places for path in place.iterdir() if LICENCE.match(path.name))
+        files = sorted(path for path in found if path.is_file() and path.suffix != ".rs")
         of = f"{package['name']} {package['version']}"
         for path in files:
             text = path.read_text(errors="replace").strip()
@@ -129,6 +134,10 @@ def main():
             (pathlib.Path(tree) / "windlass.cdx.json").write_text(json.dumps(bill(target, parts), indent=1) + "\n")
             (pathlib.Path(tree) / "LICENSES.txt").write_text(licences(parts))
             print(f"{len(parts)} crates")
+        case ["licences", target, *rest]:
+            names, arguments = (rest[: rest.index("--")], rest[rest.index("--") + 1 :]) if "--" in rest else (rest, [])
+            found = crates(target, names, *arguments)
+            print(licences([found[key] for key in sorted(found)]))
         case ["pack", tree, directory]:
             pack(tree, directory)
         case _:
