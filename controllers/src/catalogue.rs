@@ -389,6 +389,7 @@ catalogue! {
     Copa("copa") => copa::Copa,
     Nice("nice") => nice::Nice,
     Rapid("rapid") => rapid::Rapid,
+    C4("c4") => c4::C4,
 }
 
 impl Algorithm {

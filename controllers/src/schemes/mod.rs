@@ -5,6 +5,7 @@ pub mod a_tcp_p;
 pub mod aimd;
 pub mod bbr;
 pub mod bic;
+pub mod c4;
 pub mod card;
 pub mod cm;
 pub mod cocoon;
