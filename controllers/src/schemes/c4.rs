@@ -35,6 +35,8 @@ parameters! {
         alpha_push_low: f64 = 1.0625, in 1.0, 2.0, source "draft-huitema-ccwg-c4-spec, Pushing state";
         /// Coefficient of Pushing after one that did.
         alpha_push: f64 = 1.25, in 1.0, 2.0, source "draft-huitema-ccwg-c4-spec, Pushing state";
+        /// Least that a push adds to the window's whole packets.
+        least_push: u32 = 1, paper 0, in 0, 16, unit "packets", source "choice";
         /// Eras of Initial without an increase of the rate that end it.
         initial_eras: u32 = 3, in 1, 1000, unit "round trips", source "draft-huitema-ccwg-c4-spec, Initial state";
         /// Packets after which losses end it.

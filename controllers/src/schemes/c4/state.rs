@@ -132,7 +132,13 @@ impl State {
     #[inline]
     pub(super) fn cwnd(&self, params: &Params) -> f64 {
         let least = if self.begins { params.initial_cwnd(self.mtu) } else { MIN_WINDOW * self.mtu };
-        let cwnd = (self.alpha * self.nominal_rate * self.nominal_max_rtt).max(least);
+        let nominal = self.nominal_rate * self.nominal_max_rtt;
+        let mut cwnd = (self.alpha * nominal).max(least);
+        if self.stage == Stage::Pushing && params.least_push > 0 {
+            // A sixteenth of fewer than sixteen packets is none.
+            let whole = libm::ceil(nominal.max(least) / self.mtu);
+            cwnd = cwnd.max((whole + f64::from(params.least_push)) * self.mtu);
+        }
         let most = self.backstop.bound().max(MIN_WINDOW).min(params.max_window);
         cwnd.min(most * self.mtu)
     }

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::Span;
 use crate::event::{Delivery, EcnCe};
 use crate::testkit::{self, MTU, PATH, assert_close, cases, state_variable};
+use crate::{Parameters, Span};
 
 const MS: u64 = 1_000_000;
 const RTT: u64 = 100;
@@ -83,6 +83,16 @@ fn the_window_has_a_floor() {
     let (state, _) = cruising(1000);
     assert_eq!(decide(&state).cwnd, 2 * u64::from(MTU));
     assert_eq!(decide(&state).pacing_rate, Some(8 * 2000 * 10), "as much as the window carries");
+}
+
+/// Of a window of fewer than sixteen packets a sixteenth is none, so that the rate would never be seen to rise.
+#[test]
+fn a_push_adds_a_packet_at_least() {
+    let (state, _) = pushing(100_000);
+    assert_eq!(decide(&state).cwnd, (10_000u64.div_ceil(u64::from(MTU)) + 1) * u64::from(MTU));
+    assert_eq!(C4::decide(&Params::paper(), &state, View::solo(&())).cwnd, 10_625);
+    let least = State { nominal_rate: 1000.0, ..state };
+    assert_eq!(decide(&least).cwnd, 3 * u64::from(MTU));
 }
 
 /// §Nominal rate: the larger of the RTT and the send delay; the estimate raises the rate and never lowers it.

@@ -184,6 +184,7 @@ const LOSS_OF_RENO: &str = "twice one packet in 3/8 of the largest window's squa
 const LOSS_OF_BBR: &str = "2 %, and what Reno's bound is (draft-ietf-ccwg-bbr-06 §2.7)";
 const LOSS_OF_COPA: &str =
     "5 %, below which loss is no congestion, and what Reno's bound is (Copa, NSDI 2018 §5; 5 % as in mvfst's Copa2)";
+const LOSS_OF_C4: &str = "5 %, which flows below 26 Mbit/s tolerate, and what Reno's bound is (draft-huitema-ccwg-c4-spec, Detecting Excessive Losses; 5 % as in mvfst's Copa2)";
 
 /// What flows that start one after the other find free in all, of what path and buffer hold: the windows of `k` flows
 /// that do not halve together vary by a share of their sum that falls with the square root of `k` (Appenzeller, Keslassy
@@ -214,6 +215,7 @@ fn loss(controller: &str, regime: &Regime, packets: u64, reference: Option<&Meas
     let (allowed, source) = match controller {
         "bbr" => (0.02, LOSS_OF_BBR),
         "copa" => (0.05, LOSS_OF_COPA),
+        "c4" => (0.05, LOSS_OF_C4),
         _ => (0.0, source),
     };
     Some(Bound { kind: Kind::Loss, limit: (FACTOR * times * share + slow_start + allowed).min(1.0), source })
@@ -281,6 +283,10 @@ fn standing(controller: &str) -> Option<(Standing, &'static str)> {
         "fast" => (Standing::Packets(312.0), "α = 312 packets a flow (spec: sharma §7)"),
         "ledbat" => (Standing::Seconds(0.1), "TARGET is at most 100 ms (RFC 6817 §2.5)"),
         "ledbat++" => (Standing::Seconds(0.06), "a target of 60 ms (draft-irtf-iccrg-ledbat-plus-plus-01 §4.1)"),
+        "c4" => (
+            Standing::Seconds(0.25),
+            "an RTT at most 250 ms above the least (draft-huitema-ccwg-c4-spec, Nominal max RTT)",
+        ),
         "bbr" => (Standing::Bdp(1.0), "an inflight of two BDP (draft-ietf-ccwg-bbr-06 §5.6.4.2)"),
         _ => return None,
     })

@@ -7,7 +7,7 @@ use windlass_simulator::sim;
 use crate::common::scenario;
 
 /// Schemes that answer delay or measure the rate, and what they do without marks.
-pub const DELAYED: [&str; 19] = [
+pub const DELAYED: [&str; 20] = [
     "copa",
     "fast",
     "quick-vegas",
@@ -27,6 +27,7 @@ pub const DELAYED: [&str; 19] = [
     "tcp-lp:fallback=on",
     "rapid",
     "nf-tcp",
+    "c4",
 ];
 
 fn run(text: &str, controller: &str) -> Outcome {

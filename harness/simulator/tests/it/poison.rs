@@ -252,7 +252,7 @@ fn history(service_us: u16, gap_us: u16, rounds: &[Action]) -> History {
     History { mtu: 1200, service_us, actions }
 }
 
-const FOUND: [Found; 2] = [
+const FOUND: [Found; 3] = [
     // One round trip of a microsecond was the least delay for ever.
     Found {
         controllers: &["vegas", "quick-vegas", "rovegas", "red-vegas", "tri-s", "nice"],
@@ -269,6 +269,17 @@ const FOUND: [Found; 2] = [
             history(0, 1150, &[&first[..], &[round(5_263_158, 1, 0), round(1, 1, 0)]].concat())
         },
         without: None,
+    },
+    // Two packets and a sixteenth are two packets, of which a push shows nothing.
+    Found {
+        controllers: &["c4"],
+        path: 0,
+        history: || History {
+            mtu: 1200,
+            service_us: 0,
+            actions: vec![Action::Persistent { packets: 4, gap_ms: 10, halved: false }],
+        },
+        without: Some("least_push=0"),
     },
 ];
 
