@@ -86,8 +86,8 @@ impl Controller for FixedWindow {
     type State = u32;
     type Group = ();
 
-    fn needs(_: &Params) -> Signals {
-        Signals::NONE
+    fn needs(params: &Params) -> Signals {
+        if params.rate > 0.0 { Signals::PACING } else { Signals::NONE }
     }
 
     fn group(_: &Params) {}

@@ -136,7 +136,11 @@ fn choice(
         });
     }
     let sender_log = Arc::clone(sender_log);
-    let definition = Definition::named(&spec.controller)
+    let definition = match spec.unnamed() {
+        Some(controller) => Definition::new(controller),
+        None => Definition::named(&spec.controller),
+    };
+    let definition = definition
         .map_err(|error| RunError::Controller { flow: spec.name.clone(), error })?
         .origin(context.origin)
         .seed(Stream::new(context.seed, &format!("controller {}", spec.name)).integer())

@@ -76,6 +76,7 @@ builtin! {
     "pie" false,
     "dualpi2" false,
     "per-flow-fairness" false,
+    "constant-rate-rival" false,
 }
 
 /// The link traces that are part of the program, by their names.

@@ -102,6 +102,12 @@ impl FlowSpec {
         self.start + Span((share * self.start_jitter.0 as f64) as u64)
     }
 
+    /// Its controller, if no name stands for it.
+    #[must_use]
+    pub fn unnamed(&self) -> Option<NamedController> {
+        self.control.algorithm().copied().filter(|_| NamedController::read(&self.controller).is_err())
+    }
+
     /// Whether its receiver is gone at `now`.
     #[must_use]
     #[inline]

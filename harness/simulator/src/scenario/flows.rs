@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use windlass_adapter::{NamedController, choose};
+use windlass_controllers::fixed_window::FixedWindow;
 use windlass_controllers::{SavedPath, Signals, Span, Time};
 
 use super::faults;
@@ -15,6 +16,12 @@ use windlass_network::{Limit, RouteId};
 
 /// What a file writes where the controller is to be chosen when it is run.
 pub(super) const UNDER_TEST: &str = "under-test";
+
+/// The key of a flow that keeps its rate whatever is lost, and those that mean nothing beside it.
+const CONSTANT_RATE: &str = "constant_rate_mbps";
+const BESIDE_CONSTANT_RATE: [&str; 3] = ["controller", "group", "resume"];
+/// What a window is where it limits nothing, packets.
+const NO_LIMIT: &str = "1048576";
 
 /// As many requests as fit into one packet of any flow over real stacks.
 const MAX_REQUESTS: u64 = 50;
@@ -336,6 +343,10 @@ fn recovery(section: &Section<'_>) -> Recovery {
 }
 
 fn controller(section: &Section<'_>, under_test: &UnderTest<'_>) -> Option<(String, Control, bool)> {
+    if section.has(CONSTANT_RATE) {
+        let control = constant_rate(section)?;
+        return Some((control.to_string(), Control::Named(control), false));
+    }
     if !section.has("controller") {
         let help = format!("add controller = {UNDER_TEST:?}, or one of {}", names().join(", "));
         section.lacks(format!("{} has no controller", section.name), Some(help));
@@ -356,6 +367,20 @@ fn controller(section: &Section<'_>, under_test: &UnderTest<'_>) -> Option<(Stri
         }
     };
     resolved.map(|(text, control)| (text, control, true))
+}
+
+/// A sender that paces at one rate and answers no congestion.
+fn constant_rate(section: &Section<'_>) -> Option<NamedController> {
+    let found = section.number(CONSTANT_RATE, rate_bounds())?;
+    for key in BESIDE_CONSTANT_RATE.into_iter().filter(|key| section.has(key)) {
+        let message =
+            format!("{} has {CONSTANT_RATE} and {key}, but a constant rate has no window to control", section.name);
+        section.problem(&found.span, "one or the other", message, Some("leave out one of them".to_owned()));
+    }
+    let mut sender = NamedController::own::<FixedWindow>("").default;
+    let rate = found.value.to_string();
+    [("window", NO_LIMIT), ("rate", &rate)].into_iter().try_for_each(|(name, value)| sender.set(name, value)).ok()?;
+    Some(sender)
 }
 
 fn resolve(section: &Section<'_>, text: &str, span: &Range<usize>, whence: &str) -> Option<(String, Control)> {

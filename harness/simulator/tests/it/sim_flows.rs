@@ -74,6 +74,25 @@ fn a_window_is_worth_its_size_per_rtt() {
     assert_eq!(log.events().iter().filter(|event| kind(event) != "acked").count(), 0);
 }
 
+/// A rival that answers nothing keeps its rate, of which the bottleneck loses what is too much; what is left is the other
+/// flow's, which is measured as ever.
+#[test]
+fn a_constant_rate_leaves_others_the_rest() {
+    for (rate, gets, leaves) in [(6.0, 5.9..6.01, 3.5..4.1), (12.0, 9.5..10.0, 0.01..0.5)] {
+        let text = format!(
+            "duration_s = 60\n{PATH}{DUMBBELL}buffer_bdp = 1\n{FLOW}[[flow]]\nname = \"rival\"\nconstant_rate_mbps = {rate}\n"
+        );
+        let outcome = sim::run(&scenario(&text, "reno")).unwrap();
+        let [reno, rival] = &outcome.flows[..] else { panic!("{}", outcome.flows.len()) };
+        let sends = rival.packets_sent as f64 * 1250.0 * 8.0 / 60e6;
+        assert!((sends / rate - 1.0).abs() < 0.001, "{sends} Mbit/s leave");
+        assert!(gets.contains(&rival.goodput_mbps), "{rate}: {}", rival.goodput_mbps);
+        assert!(leaves.contains(&reno.goodput_mbps), "{rate}: {}", reno.goodput_mbps);
+        assert!(reno.rtt_mean_ms.is_some_and(|rtt| (41.0..83.0).contains(&rtt)), "{:?}", reno.rtt_mean_ms);
+        assert_eq!(rival.controller, format!("fixed-window:window=1048576,rate={rate}"));
+    }
+}
+
 /// What one ACK may let go is bounded; the rest of the window leaves with the next ones.
 #[test]
 fn what_an_ack_may_not_let_go_leaves_with_the_next() {

@@ -253,7 +253,11 @@ macro_rules! implement_quinn_api {
                 saved_paths: &SavedPaths<String>,
                 recorder: impl Fn(&Path) -> Box<dyn Recorder> + Send + Sync + 'static,
             ) -> Result<Arc<Self::Factory>, ChoiceError> {
-                let factory = shim::Factory::named(&spec.controller)?.origin(origin).seed(seed).record_with(recorder);
+                let factory = match spec.unnamed() {
+                    Some(controller) => shim::Factory::new(controller),
+                    None => shim::Factory::named(&spec.controller),
+                };
+                let factory = factory?.origin(origin).seed(seed).record_with(recorder);
                 let factory = match &spec.resume {
                     Some(resume) => factory.resume(saved_paths, resume.path.clone()),
                     None => factory,

@@ -33,10 +33,14 @@ impl Choice {
     pub fn of(spec: &FlowSpec) -> Result<Choice, RunError> {
         let flow = || spec.name.clone();
         match &spec.control {
-            Control::Named(_) => match windlass_s2n_quic::Endpoint::named(&spec.controller) {
-                Ok(endpoint) => Ok(Choice::Ours(Box::new(endpoint))),
-                Err(error) => Err(RunError::Controller { flow: flow(), error }),
-            },
+            Control::Named(_) => {
+                let endpoint = match spec.unnamed() {
+                    Some(controller) => windlass_s2n_quic::Endpoint::new(controller),
+                    None => windlass_s2n_quic::Endpoint::named(&spec.controller),
+                };
+                let endpoint = endpoint.map_err(|error| RunError::Controller { flow: flow(), error })?;
+                Ok(Choice::Ours(Box::new(endpoint)))
+            }
             Control::Native(name) => match name.as_str() {
                 "cubic" => Ok(Choice::Cubic),
                 "bbr" => Ok(Choice::Bbr),

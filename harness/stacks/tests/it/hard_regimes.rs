@@ -94,6 +94,25 @@ fn fifty_flows_that_run_away_end_the_run() {
     assert!(Noq.run(&scenario, &mut |_| Ok(None), &|_| false).is_ok(), "losses bound its windows");
 }
 
+/// Where a stack paces as it is told, a flow that keeps its rate leaves another the rest; elsewhere it is refused.
+#[test]
+fn a_constant_rate_runs_where_stacks_pace() {
+    let _shared = crate::shared();
+    let text = format!(
+        "duration_s = 10\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 1\n{FLOW}[[flow]]\nname = \"rival\"\nconstant_rate_mbps = 6\n"
+    );
+    let scenario = Scenario::read("test", &text, Some("reno")).unwrap();
+    let run = |stack: &dyn Stack| stack.run(&scenario, &mut |_| Ok(None), &|_| false);
+    let outcome = run(&Noq).unwrap();
+    let [reno, rival] = [0, 1].map(|flow| outcome.flows[flow].goodput_mbps);
+    assert!((5.5..6.0).contains(&rival) && (2.5..4.0).contains(&reno), "{rival}, {reno}");
+    let error = run(&Quinn).map(|_| ()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("flow \"rival\": fixed-window needs") && error.contains("quinn does not report"),
+        "{error}"
+    );
+}
+
 /// A hundred flows on a buffer that holds two packets of each (`RFC 9743 §5.1.3`).
 #[test]
 fn a_hundred_copa_flows_lose_at_most_twice_what_reno_loses() {

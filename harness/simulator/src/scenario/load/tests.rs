@@ -145,6 +145,23 @@ fn every_one_of_many_mistakes_has_its_place() {
     many(20_000);
 }
 
+#[test]
+fn a_constant_rate_stands_alone() {
+    let rate = DUMBBELL.replace("controller = \"reno\"", "constant_rate_mbps = 3.5");
+    let flow = &read(&rate).flows[0];
+    assert_eq!((flow.controller.as_str(), flow.under_test), ("fixed-window:window=1048576,rate=3.5", false));
+    assert_eq!(flow.unnamed().as_ref(), flow.control.algorithm());
+    assert_eq!(read(DUMBBELL).flows[0].unnamed(), None);
+    for (key, value) in [("controller", "reno"), ("group", "a"), ("resume", "a")] {
+        let said = format!(
+            "8:22: flow \"flow1\" has constant_rate_mbps and {key}, but a constant rate has no window to control (leave out one of them)"
+        );
+        assert_eq!(problems(&format!("{rate}{key} = \"{value}\"\n")), said);
+    }
+    let said = "8:22: flow \"flow1\": constant_rate_mbps is 0; expected a number from 0.000001 to 100000000 Mbit/s";
+    assert_eq!(problems(&rate.replace("3.5", "0")), said);
+}
+
 /// One mistake each: what is put into the dumbbell's file, where, and what is said.
 #[test]
 fn mistakes_are_named_with_their_place() {
