@@ -585,6 +585,30 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         holds: |regime| regime.flows() > 1,
         says: "never ages",
     },
+    KnownLimit {
+        controllers: &["c4"],
+        kinds: USE,
+        holds: |regime| starts_small(regime) || regime.path() == Path::Reordering,
+        says: "A loss, or a packet that others overtake, costs a fast flow a quarter of its rate",
+    },
+    KnownLimit {
+        controllers: &["c4"],
+        kinds: SHARES,
+        holds: |regime| regime.flows() > 1,
+        says: "Flows become equal by a push in every sixth round trip",
+    },
+    KnownLimit {
+        controllers: &["c4"],
+        kinds: &[Kind::Queue],
+        holds: |regime| regime.flows() > 1,
+        says: "and further by what several flows push at once",
+    },
+    KnownLimit {
+        controllers: &["c4"],
+        kinds: LOSS,
+        holds: |regime| holds_less(regime, 3.0),
+        says: "A push adds a packet to a window of two",
+    },
 ];
 
 /// What `controller`'s page says to a bound of that kind in `regime` on `stack`.
