@@ -60,8 +60,25 @@ pub struct Options {
     pub units: UnitSource,
     /// Headers of the file's traces, where it was read before ([`ReadError::Late`]).
     pub headers: Headers,
-    /// Keep events as they stand in the file ([`Batch::records`]).
-    pub records: bool,
+    /// Events to keep as they stand in the file ([`Batch::records`]).
+    pub records: Records,
+}
+
+/// Events that are kept as they stand in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Records {
+    #[default]
+    None,
+    /// All but packets sent and received.
+    WithoutPackets,
+    All,
+}
+
+impl Records {
+    /// Whether an event is kept that is about a packet, or about none.
+    pub(crate) fn keeps(self, of_packet: bool) -> bool {
+        self == Records::All || self == Records::WithoutPackets && !of_packet
+    }
 }
 
 /// Headers of a file's traces, known before it is read; none by default.
@@ -86,7 +103,7 @@ impl Default for Options {
             jobs: 0,
             units: UnitSource::Evidence,
             headers: Headers::default(),
-            records: false,
+            records: Records::None,
         }
     }
 }

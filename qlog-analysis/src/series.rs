@@ -38,7 +38,7 @@ use crate::metrics::paths::Paths;
 use crate::metrics::{FlowControlProgress, Measured, Meter, OTHER_STATE, Progress, STATES, path_name};
 use crate::model::{Batch, Event, EventKind, MeasuredRtts, Metrics, Record};
 use crate::read::encoding::truncated;
-use crate::read::{Options, ReadError, Summary};
+use crate::read::{Options, ReadError, Records, Summary};
 
 /// Lines, lanes, requests and packets of one connection.
 #[derive(Clone, PartialEq, Debug)]
@@ -177,7 +177,7 @@ pub fn read_series_watched(
 ) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
     let new = || {
         let series = packets.map_or_else(|| Series::new(most), |packets| Series::with_packets(most, packets));
-        Series { events: options.records.then(|| Events::new(most)), ..series }
+        Series { events: (options.records != Records::None).then(|| Events::new(most)), ..series }
     };
     let (summary, found) = connections_watched(input, options, new, watch)?;
     Ok((summary, found.into_iter().flat_map(Series::finish).collect()))

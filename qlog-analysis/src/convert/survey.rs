@@ -14,7 +14,7 @@ use crate::model::{Framing, SchemaVersion, Trace};
 use crate::read::block::{Block, Piece};
 use crate::read::encoding::Encoding;
 use crate::read::state::ReadState;
-use crate::read::{Headers, Options, ReadError, block, sequence};
+use crate::read::{Headers, Options, ReadError, Records, block, sequence};
 
 /// Result of the first pass over a file.
 pub(super) struct Survey {
@@ -167,7 +167,7 @@ pub(super) fn survey(input: impl Read, options: &Options, by_path: bool) -> Resu
 fn read_first(state: &mut ReadState, block: &Block, surveyed: &mut Surveyed, modelled: bool) {
     state.begin(block);
     let mut batch = match &mut state.netlog {
-        Some(netlog) => netlog.read(block, false),
+        Some(netlog) => netlog.read(block, Records::None),
         None => block::read(block, state.encoding(block.trace), &state.options),
     };
     batch.trace = block.trace;

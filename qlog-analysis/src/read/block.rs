@@ -141,9 +141,7 @@ pub(crate) fn read(block: &Block, encoding: &Encoding, options: &Options) -> Bat
             batch.add_bad_record(number, malformed);
             continue;
         }
-        if options.records {
-            records::keep(text, encoding, &mut batch);
-        }
+        records::keep(text, encoding, options.records, &mut batch);
         if encoding.delta
             && let Some(event) = batch.events.get_mut(lengths.0[0])
         {

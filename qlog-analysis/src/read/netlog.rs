@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value};
 
 use super::block::Block;
-use super::records;
+use super::{Records, records};
 use crate::json::{Cursor, Malformed};
 use crate::model::{
     Batch, Event, EventKind, FlowControl, FlowControlKind, HttpField, HttpFrame, HttpFrameKind, Name, Packet,
@@ -197,8 +197,8 @@ impl Netlog {
         }
     }
 
-    /// Reads the events of a block, and keeps them as they stand if `records` says so.
-    pub(crate) fn read(&mut self, block: &Block, records: bool) -> Batch {
+    /// Reads the events of a block, and keeps those of `records` as they stand.
+    pub(crate) fn read(&mut self, block: &Block, records: Records) -> Batch {
         let mut batch = Batch { trace: block.trace, ..Batch::default() };
         for (record, text) in block.records() {
             if let Err(malformed) = self.event(text, records, &mut batch) {
@@ -219,7 +219,7 @@ impl Netlog {
         batch
     }
 
-    fn event(&mut self, text: &[u8], records: bool, batch: &mut Batch) -> Result<(), Malformed> {
+    fn event(&mut self, text: &[u8], records: Records, batch: &mut Batch) -> Result<(), Malformed> {
         let mut parts = Parts::default();
         let mut cursor = Cursor::new(text);
         cursor.object(|key, value| {
@@ -265,9 +265,10 @@ impl Netlog {
         }
         let session = self.sessions.entry(source).or_insert_with(|| Session::new(source));
         self.last = session.event(*kind, name, now, &mut Cursor::new(params), batch)?.max(now);
-        if records {
+        let of_packet = kind.is_some_and(Kind::is_of_packet);
+        if records.keeps(of_packet) {
             let group = session.group(batch);
-            records::keep_part((now, group), name, kind.is_some_and(Kind::is_of_packet), params, batch);
+            records::keep_part((now, group), name, of_packet, params, batch);
         }
         Ok(())
     }

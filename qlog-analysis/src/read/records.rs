@@ -1,5 +1,6 @@
 //! Events as they stand in the file, for who wants to see all of them.
 
+use super::Records;
 use super::encoding::{Encoding, Role, truncated};
 use crate::json::{Cursor, Malformed};
 use crate::model::{Batch, Event, EventKind, Name, Record};
@@ -7,10 +8,14 @@ use crate::model::{Batch, Event, EventKind, Name, Record};
 /// Bytes of an event's data that are kept.
 const DATA: usize = 2048;
 
-/// Keeps `text`, the latest event of `batch`.
-pub(super) fn keep(text: &[u8], encoding: &Encoding, batch: &mut Batch) {
-    let (Some(last), Ok((name, data))) = (batch.events.last(), parts(text, encoding)) else { return };
+/// Keeps `text`, the latest event of `batch`, if it is one of `records`.
+pub(super) fn keep(text: &[u8], encoding: &Encoding, records: Records, batch: &mut Batch) {
+    let Some(last) = batch.events.last() else { return };
     let of_packet = matches!(last.kind, EventKind::PacketSent(_) | EventKind::PacketReceived(_));
+    if !records.keeps(of_packet) {
+        return;
+    }
+    let Ok((name, data)) = parts(text, encoding) else { return };
     let name = batch.names.add(&String::from_utf8_lossy(&name));
     batch.records.push(record(None, batch.events.len() as u32 - 1, name, of_packet, data));
 }

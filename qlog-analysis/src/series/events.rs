@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::connections::MAX_NAME;
 use crate::read::encoding::truncated;
-use crate::read::{Options, ReadError, read};
+use crate::read::{Options, ReadError, Records, read};
 
 /// Events of a connection in some times.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
@@ -42,7 +42,8 @@ pub fn read_events(
     filter: &EventFilter<'_>,
 ) -> Result<EventLog, ReadError> {
     let words: Vec<String> = filter.words.iter().map(|word| word.to_lowercase()).collect();
-    let options = Options { records: true, ..options.clone() };
+    let records = if filter.packets { Records::All } else { Records::WithoutPackets };
+    let options = Options { records, ..options.clone() };
     let (mut log, mut start) = (EventLog::default(), None);
     read(input, &options, &mut |found, batch| {
         if found.index != trace {
@@ -58,7 +59,7 @@ pub fn read_events(
         for record in &batch.records {
             let (time, of) = batch.moment_of(record);
             let since = time.saturating_sub(start.unwrap_or(time));
-            if !filter.times.contains(&since) || record.of_packet && !filter.packets || !of_this(of) {
+            if !filter.times.contains(&since) || !of_this(of) {
                 continue;
             }
             let name = batch.name(record.name);

@@ -125,12 +125,12 @@ impl Events {
 mod tests {
     use super::*;
     use crate::metrics::tests::file;
-    use crate::read::Options;
+    use crate::read::{Options, Records};
     use crate::series::read_series_and_packets;
 
     fn held(records: &[String], most: usize) -> HeldEvents {
         let records: Vec<&str> = records.iter().map(String::as_str).collect();
-        let options = Options { records: true, jobs: 1, ..Options::default() };
+        let options = Options { records: Records::WithoutPackets, jobs: 1, ..Options::default() };
         let (_, mut found) = read_series_and_packets(file(&records).as_slice(), &options, most, most).unwrap();
         found.remove(0).events.unwrap()
     }

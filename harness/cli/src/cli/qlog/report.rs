@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use windlass_qlog_analysis::escape;
-use windlass_qlog_analysis::read::{Options, ReadError, twice};
+use windlass_qlog_analysis::read::{Options, ReadError, Records, twice};
 use windlass_qlog_analysis::series::{ConnectionSeries, End, align, read_series_and_packets};
 
 use super::files::{Files, Reading};
@@ -70,7 +70,7 @@ impl Report {
         let results = self.files.each(|file, open, jobs| {
             let path = file.path();
             let file = path.display().to_string();
-            let options = Options { records: true, ..self.reading.options(jobs) };
+            let options = Options { records: Records::WithoutPackets, ..self.reading.options(jobs) };
             let (summary, series) =
                 twice(open, &options, |input, options| read_series_and_packets(input, options, most, most))
                     .map_err(|error: ReadError| unreadable(path, &error))?;

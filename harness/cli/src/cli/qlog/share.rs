@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use windlass_lab::output::OutputFile;
 use windlass_qlog_analysis::pseudonyms::Pseudonyms;
-use windlass_qlog_analysis::read::{Options, ReadError, twice};
+use windlass_qlog_analysis::read::{Options, ReadError, Records, twice};
 use windlass_qlog_analysis::series::read_series_and_packets;
 
 use super::files::Again;
@@ -53,7 +53,7 @@ impl Share {
         let most = most_points(1);
         let (summary, series) = twice(
             || Ok(trace.as_slice()),
-            &Options { records: true, ..Options::default() },
+            &Options { records: Records::WithoutPackets, ..Options::default() },
             |input, options| read_series_and_packets(input, options, most, most),
         )
         .map_err(|error: ReadError| unreadable(path, &error))?;
