@@ -52,6 +52,19 @@ pub fn initial_window(iw: f64, mtu: f64) -> f64 {
     iw.min(most.max(2.0))
 }
 
+/// The same in whole bytes, of `max_window` packets at most.
+#[must_use]
+pub fn initial_cwnd(iw: f64, max_window: f64, mtu: f64) -> f64 {
+    libm::round(initial_window(iw.min(max_window), mtu) * mtu)
+}
+
+/// A datagram size as a divisor: QUIC's are at least 1200 bytes (`RFC 9000 §14`), a caller's mistake is not worth a
+/// division by zero.
+#[must_use]
+pub fn datagram(mtu: u32) -> f64 {
+    f64::from(mtu.clamp(1, 65_527))
+}
+
 /// The `iw` of which [`initial_window`] makes a window of `bytes`.
 #[must_use]
 pub fn iw_of(bytes: u64, mtu: u32) -> f64 {

@@ -3,7 +3,7 @@
 
 use crate::decision::{Decision, Ecn, Phase};
 use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss, WindowSet};
-use crate::parts::limits::{Growth, Limits};
+use crate::parts::limits::{Growth, Limits, datagram};
 use crate::parts::recovery::{RecoveryPeriod, Reduction, Undo};
 use crate::{Path, Time};
 
@@ -305,10 +305,4 @@ impl Window {
 #[inline]
 fn float(count: u64) -> f64 {
     count.min(i64::MAX as u64) as i64 as f64
-}
-
-/// A datagram size as a divisor: QUIC's are at least 1200 bytes (`RFC 9000 §14`), a
-/// caller's mistake is not worth a division by zero.
-fn datagram(mtu: u32) -> f64 {
-    f64::from(mtu.clamp(1, 65_527))
 }

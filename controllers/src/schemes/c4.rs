@@ -5,7 +5,7 @@ mod state;
 use crate::decision::{Ecn, Phase};
 use crate::event::{PacketsAcked, PacketsLost};
 use crate::parts::backstop;
-use crate::parts::limits::initial_window;
+use crate::parts::limits::datagram;
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Table, Time, View, parameters};
 
 pub use state::State;
@@ -60,13 +60,6 @@ parameters! {
 #[derive(Debug)]
 pub struct C4;
 
-impl Params {
-    /// The initial window with datagrams of `mtu` bytes, whole bytes (`RFC 9002 §7.2`).
-    fn initial_cwnd(&self, mtu: f64) -> f64 {
-        libm::round(initial_window(self.iw.min(self.max_window), mtu) * mtu)
-    }
-}
-
 impl Controller for C4 {
     const INFO: Info = Info {
         name: "c4",
@@ -102,7 +95,7 @@ impl Controller for C4 {
             EventKind::PacketsLost(lost) => state.on_packets_lost(params, event.now, lost),
             EventKind::EcnCe(marked) => state.marks = state.marks.saturating_add(marked.packets),
             EventKind::PersistentCongestion(_) => state.start_over(params, event.now),
-            EventKind::MtuUpdated(mtu) => state.mtu = state::datagram(*mtu),
+            EventKind::MtuUpdated(mtu) => state.mtu = datagram(*mtu),
             _ => {}
         }
     }

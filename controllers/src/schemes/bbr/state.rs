@@ -2,7 +2,7 @@
 //! bound that is not set.
 
 use super::Params;
-use crate::parts::limits::initial_window;
+use crate::parts::limits::{self, datagram};
 use crate::parts::recovery::RecoveryPeriod;
 use crate::parts::splitmix::SplitMix64;
 use crate::parts::windowed::WindowedMax;
@@ -150,14 +150,9 @@ pub struct State {
 /// Stands for an RTT before a sample.
 pub(super) const NO_RTT: Span = Span(u64::MAX);
 
-/// A datagram size as a divisor.
-pub(super) fn datagram(mtu: u32) -> f64 {
-    f64::from(mtu.clamp(1, 65_527))
-}
-
 /// `InitialCwnd`, whole bytes (`RFC 9002 §7.2`).
 pub(super) fn initial_cwnd(params: &Params, mtu: f64) -> f64 {
-    libm::round(initial_window(params.iw.min(params.max_window), mtu) * mtu)
+    limits::initial_cwnd(params.iw, params.max_window, mtu)
 }
 
 impl State {

@@ -2,6 +2,7 @@
 
 use super::{MIN_WINDOW, Params};
 use crate::parts::backstop::Backstop;
+use crate::parts::limits::{datagram, initial_cwnd};
 use crate::parts::recovery::RecoveryPeriod;
 use crate::{Path, Span, Time};
 
@@ -84,11 +85,6 @@ pub struct State {
     pub(super) marks: u32,
 }
 
-/// A datagram size as a divisor: QUIC's are at least 1200 bytes (`RFC 9000 §14`).
-pub(super) fn datagram(mtu: u32) -> f64 {
-    f64::from(mtu.clamp(1, 65_527))
-}
-
 impl Era {
     fn new(start: Time, rate: f64) -> Era {
         Era { start, max_rtt: 0.0, min_rtt: f64::INFINITY, rate, app_limited: false }
@@ -131,7 +127,8 @@ impl State {
     /// The window, bytes (§Setting pacing rate).
     #[inline]
     pub(super) fn cwnd(&self, params: &Params) -> f64 {
-        let least = if self.begins { params.initial_cwnd(self.mtu) } else { MIN_WINDOW * self.mtu };
+        let least =
+            if self.begins { initial_cwnd(params.iw, params.max_window, self.mtu) } else { MIN_WINDOW * self.mtu };
         let nominal = self.nominal_rate * self.nominal_max_rtt;
         let mut cwnd = (self.alpha * nominal).max(least);
         if self.stage == Stage::Pushing && params.least_push > 0 {
