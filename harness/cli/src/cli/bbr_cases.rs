@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use windlass_controllers::ConfiguredController;
-use windlass_lab::bbr_cases::{Bench, CASES, Case, Findings, Verdict};
+use windlass_lab::bbr_cases::{Assessment, Bench, CASES, Case, Findings};
 use windlass_lab::output::{Folder, Owned};
 use windlass_stacks::stack::Runner;
 
@@ -73,7 +73,8 @@ impl BbrCases {
         }
         let table = matrix(&cases, &columns, self.markdown);
         print(&if self.markdown { table } else { table + &checks })?;
-        let failed = cells(&cases, &columns).filter(|(_, _, (findings, _))| findings.verdict() == Verdict::Failed);
+        let failed =
+            cells(&cases, &columns).filter(|(_, _, (findings, _))| findings.assessment() == Assessment::Failed);
         match failed.count() {
             0 => Ok(()),
             1 => Err(CliError::Failed("1 case failed".to_owned())),
@@ -116,17 +117,17 @@ impl BbrCases {
     fn checks(&self, cases: &[Case], columns: &[Column]) -> String {
         let mut text = String::new();
         for (column, case, (findings, _)) in cells(cases, columns) {
-            let shown = findings.0.iter().filter(|check| self.each || check.verdict == Verdict::Failed);
+            let shown = findings.0.iter().filter(|check| self.each || check.assessment == Assessment::Failed);
             for (index, check) in shown.enumerate() {
                 if index == 0 {
                     text.push_str(&format!("\n{} on {}: {}\n", case.name, column.head(), case.section));
                 }
-                let verdict = match check.verdict {
-                    Verdict::Passed => "passed",
-                    Verdict::Failed => "FAILED",
-                    Verdict::NotVisible => "not visible",
+                let assessment = match check.assessment {
+                    Assessment::Passed => "passed",
+                    Assessment::Failed => "FAILED",
+                    Assessment::NotVisible => "not visible",
                 };
-                text.push_str(&format!("  {verdict}: {}: {}\n", check.what, check.found));
+                text.push_str(&format!("  {assessment}: {}: {}\n", check.what, check.found));
             }
         }
         text
@@ -141,7 +142,7 @@ fn write(out: &Folder, cases: &[Case], columns: &[Column]) -> Result<(), CliErro
         std::fs::create_dir_all(out.path().join(&directory))
             .map_err(|error| CliError::Failed(format!("cannot make {directory}: {error}")))?;
         out.write(&format!("{directory}/{}.toml", case.name), scenario)?;
-        if findings.verdict() == Verdict::Failed {
+        if findings.assessment() == Assessment::Failed {
             let trace = Bench::new(&column.controller, column.stack).trace(scenario).map_err(CliError::Failed)?;
             out.write(&format!("{directory}/{}.sqlog", case.name), trace)?;
         }
@@ -157,21 +158,21 @@ fn cells<'a>(
     columns.iter().flat_map(move |column| cases.iter().zip(&column.cells).map(move |(case, cell)| (column, case, cell)))
 }
 
-/// The verdicts, a row for each case.
+/// The assessments, a row for each case.
 fn matrix(cases: &[Case], columns: &[Column], markdown: bool) -> String {
     let cell = |findings: &Findings| {
         let (passed, all) = findings.passed();
-        match findings.verdict() {
-            Verdict::Passed if passed == all => "pass".to_owned(),
-            Verdict::Passed => format!("pass, {passed} of {all} visible"),
-            Verdict::Failed => if markdown { "**fail**" } else { "FAIL" }.to_owned(),
-            Verdict::NotVisible => "–".to_owned(),
+        match findings.assessment() {
+            Assessment::Passed if passed == all => "pass".to_owned(),
+            Assessment::Passed => format!("pass, {passed} of {all} visible"),
+            Assessment::Failed => if markdown { "**fail**" } else { "FAIL" }.to_owned(),
+            Assessment::NotVisible => "–".to_owned(),
         }
     };
     let heads: Vec<String> = ["case".to_owned()].into_iter().chain(columns.iter().map(Column::head)).collect();
     let rows = cases.iter().enumerate().map(|(index, case)| {
-        let verdicts = columns.iter().map(|column| cell(&column.cells[index].0));
-        [case.name.to_owned()].into_iter().chain(verdicts).collect::<Vec<String>>()
+        let assessments = columns.iter().map(|column| cell(&column.cells[index].0));
+        [case.name.to_owned()].into_iter().chain(assessments).collect::<Vec<String>>()
     });
     if markdown {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));

@@ -12,7 +12,7 @@ use crate::results::{Run, Status};
 
 /// What came of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum Assessment {
     /// It holds.
     Passed,
     /// It does not.
@@ -27,7 +27,7 @@ pub struct Check {
     /// What is demanded.
     pub what: String,
     /// What came of it.
-    pub verdict: Verdict,
+    pub assessment: Assessment,
     /// What was found, or why nothing was.
     pub found: String,
 }
@@ -39,28 +39,28 @@ pub struct Findings(pub Vec<Check>);
 impl Findings {
     /// Failed if a check failed, else passed if one passed.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        let has = |verdict| self.0.iter().any(|check| check.verdict == verdict);
-        match (has(Verdict::Failed), has(Verdict::Passed)) {
-            (true, _) => Verdict::Failed,
-            (false, true) => Verdict::Passed,
-            (false, false) => Verdict::NotVisible,
+    pub fn assessment(&self) -> Assessment {
+        let has = |assessment| self.0.iter().any(|check| check.assessment == assessment);
+        match (has(Assessment::Failed), has(Assessment::Passed)) {
+            (true, _) => Assessment::Failed,
+            (false, true) => Assessment::Passed,
+            (false, false) => Assessment::NotVisible,
         }
     }
 
     /// How many checks are passed, of all.
     #[must_use]
     pub fn passed(&self) -> (usize, usize) {
-        (self.0.iter().filter(|check| check.verdict == Verdict::Passed).count(), self.0.len())
+        (self.0.iter().filter(|check| check.assessment == Assessment::Passed).count(), self.0.len())
     }
 
     pub(super) fn check(&mut self, what: &str, holds: bool, found: impl Into<String>) {
-        let verdict = if holds { Verdict::Passed } else { Verdict::Failed };
-        self.0.push(Check { what: what.to_owned(), verdict, found: found.into() });
+        let assessment = if holds { Assessment::Passed } else { Assessment::Failed };
+        self.0.push(Check { what: what.to_owned(), assessment, found: found.into() });
     }
 
     pub(super) fn unseen(&mut self, what: &str, why: impl Into<String>) {
-        self.0.push(Check { what: what.to_owned(), verdict: Verdict::NotVisible, found: why.into() });
+        self.0.push(Check { what: what.to_owned(), assessment: Assessment::NotVisible, found: why.into() });
     }
 }
 

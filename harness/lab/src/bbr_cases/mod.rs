@@ -11,7 +11,7 @@ mod seen;
 mod startup;
 
 use bench::Ended;
-pub use bench::{Bench, Check, Findings, Verdict};
+pub use bench::{Assessment, Bench, Check, Findings};
 
 /// A test case of the draft.
 #[derive(Clone, Copy, Debug)]

@@ -2,15 +2,15 @@ use windlass_stacks::stack::Runner;
 
 use super::*;
 
-fn verdicts(controller: &str, stack: Runner) -> Vec<(&'static str, Findings)> {
+fn assessments(controller: &str, stack: Runner) -> Vec<(&'static str, Findings)> {
     CASES.iter().map(|case| (case.name, case.run(&Bench::new(controller, stack)))).collect()
 }
 
 #[test]
 fn ours_passes_every_case_in_the_simulator() {
     let mut wrong = Vec::new();
-    for (name, findings) in verdicts("bbr", Runner::SIMULATOR) {
-        if findings.verdict() != Verdict::Passed {
+    for (name, findings) in assessments("bbr", Runner::SIMULATOR) {
+        if findings.assessment() != Assessment::Passed {
             wrong.push(format!("{name}: {findings:#?}"));
         }
     }
@@ -31,7 +31,7 @@ fn mutants_fail_the_cases_of_their_rule() {
         let cases = CASES.iter().filter(|case| expected.contains(&case.name));
         for case in cases {
             let findings = case.run(&Bench::new(mutant, Runner::SIMULATOR));
-            assert_eq!(findings.verdict(), Verdict::Failed, "{mutant}, {}: {findings:#?}", case.name);
+            assert_eq!(findings.assessment(), Assessment::Failed, "{mutant}, {}: {findings:#?}", case.name);
         }
     }
 }
@@ -42,7 +42,11 @@ fn of_a_controller_without_variables_only_outcomes_are_judged() {
     let noq = Runner::builtin().iter().find(|stack| stack.name() == "noq").expect("a stack");
     let bench = Bench::new("native:bbr3", *noq);
     let plateau = CASES[0].run(&bench);
-    assert_eq!((plateau.verdict(), plateau.passed()), (Verdict::Passed, (1, 2)), "{plateau:#?}");
+    assert_eq!((plateau.assessment(), plateau.passed()), (Assessment::Passed, (1, 2)), "{plateau:#?}");
     let drain = CASES[2].run(&bench);
-    assert_eq!((drain.verdict(), drain.0.len(), bench.scenarios().len()), (Verdict::NotVisible, 1, 1), "{drain:#?}");
+    assert_eq!(
+        (drain.assessment(), drain.0.len(), bench.scenarios().len()),
+        (Assessment::NotVisible, 1, 1),
+        "{drain:#?}"
+    );
 }

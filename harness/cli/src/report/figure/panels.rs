@@ -38,13 +38,13 @@ const BINS: i64 = 200;
 /// The panels of a trace that have any line and a place on paper, on `columns` pixels.
 pub(super) fn panels(series: &ConnectionSeries, columns: usize) -> Vec<Panel> {
     let drawn = |line: &'static Line| {
-        let (quantity, told) = (line.quantity()?, line.told()?);
+        let (quantity, label) = (line.quantity()?, line.label()?);
         let points = match &line.rate {
             Some(_) => rates(series, quantity),
-            None if line.sampled() => samples(series, quantity, told.scale, columns),
-            None => steps(series, quantity, told.scale, columns),
+            None if line.sampled() => samples(series, quantity, label.scale, columns),
+            None => steps(series, quantity, label.scale, columns),
         };
-        let name = line.rate.as_ref().unwrap_or(&told.label);
+        let name = line.rate.as_ref().unwrap_or(&label.label);
         let (colour, width, dots) = (line.colour(), line.width(), line.sampled());
         (!points.is_empty()).then_some(Drawing { name, colour, width, dots, points })
     };

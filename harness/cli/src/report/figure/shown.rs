@@ -14,7 +14,7 @@ use crate::report::{frame, traces};
 #[derive(Deserialize, Default)]
 pub(super) struct Shown {
     /// By its name, how a quantity is called and scaled.
-    pub quantities: BTreeMap<String, Told>,
+    pub quantities: BTreeMap<String, Label>,
     /// From the top.
     pub panels: Vec<Panel>,
     /// Below the panels, from the top.
@@ -26,7 +26,7 @@ pub(super) struct Shown {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Told {
+pub(super) struct Label {
     pub label: String,
     pub scale: f64,
 }
@@ -101,7 +101,7 @@ impl Line {
         quantity(&self.of)
     }
 
-    pub(super) fn told(&self) -> Option<&'static Told> {
+    pub(super) fn label(&self) -> Option<&'static Label> {
         SHOWN.quantities.get(&self.of)
     }
 
@@ -151,7 +151,7 @@ mod tests {
     fn all_that_the_pages_show_is_known_here() {
         let lines = || SHOWN.panels.iter().flat_map(|panel| &panel.lines);
         assert!(SHOWN.panels.iter().filter(|panel| panel.paper).count() >= 3 && SHOWN.lanes.len() == 6);
-        assert!(lines().all(|line| line.quantity().is_some() && line.told().is_some()));
+        assert!(lines().all(|line| line.quantity().is_some() && line.label().is_some()));
         assert!(SHOWN.lanes.iter().all(|lane| lane.quantity().is_some()));
         let lanes = SHOWN.lanes.iter().flat_map(|lane| lane.colours.iter().flatten().chain([&lane.colour]));
         let states = SHOWN.states.values().chain(&SHOWN.other_states);
