@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::batch::carry_out;
 use super::error::print;
-use super::text::{Align, Reasons, aligned};
+use super::text::by_controller;
 use super::{CliError, choice};
 use windlass_lab::frame_delay::{CONTROLLERS, Case, Frames, Queue, measure};
-use windlass_lab::grid::{Cell, Cores, Measured, Store};
+use windlass_lab::grid::{Cores, Measured, Store};
 
 /// Measure how long the frames of a video take beside a flow that always has data, under each queue discipline
 ///
@@ -34,7 +34,6 @@ pub(super) struct FrameDelay {
 
 impl FrameDelay {
     pub(super) fn run(&self) -> Result<(), CliError> {
-        use Align::{Left, Right};
         let stacks = choice::stacks(&self.stack)?;
         let mut controllers = choice::controllers(&self.controllers)?;
         if controllers.is_empty() {
@@ -45,28 +44,12 @@ impl FrameDelay {
             choice::controller(name)?;
         }
         let store: Store<Measured<Frames>> = Store::open(&self.out)?;
-        let rows: Vec<(&str, &str, [Cell; Queue::ALL.len()])> = (stacks.iter().map(|stack| stack.name()))
-            .flat_map(|stack| controllers.iter().map(move |name| (name.as_str(), stack)))
-            .map(|(name, stack)| (name, stack, Queue::ALL.map(|queue| Case { queue, beside }.cell(name, stack))))
+        let rows: Vec<_> = choice::pairs(&controllers, &stacks)
+            .map(|(name, stack)| Queue::ALL.map(|queue| Case { queue, beside }.cell(name, stack)))
             .collect();
-        let cells: Vec<Cell> = rows.iter().flat_map(|(.., cells)| cells.clone()).collect();
-        carry_out(&cells, &store, &Cores { jobs: self.jobs, run: measure })?;
-        let names = Queue::ALL.map(|queue| queue.to_string());
-        let mut heads = vec![("controller", Left), ("stack", Left)];
-        heads.extend(names.iter().map(|name| (name.as_str(), Right)));
-        let mut reasons = Reasons::default();
-        let lines: Vec<Vec<String>> = (rows.iter())
-            .map(|(name, stack, cells)| {
-                let read = |cell: &Cell| store.get(&cell.key()).map(|record| record.read);
-                let shown = cells.iter().map(|cell| reasons.shown(read(cell), shown));
-                [(*name).to_owned(), (*stack).to_owned()].into_iter().chain(shown).collect()
-            })
-            .collect();
-        let mut text = String::from(
-            "ms that 95 % of the frames took no longer than, share of late ones (over 150 ms); Mbit/s of the flow beside\n\n",
-        );
-        text.extend(aligned(&heads, &lines).iter().map(|line| format!("{line}\n")));
-        print(&(text + &reasons.lines()))
+        carry_out(rows.as_flattened(), &store, &Cores { jobs: self.jobs, run: measure })?;
+        let says = "ms that 95 % of the frames took no longer than, share of late ones (over 150 ms); Mbit/s of the flow beside";
+        print(&by_controller(says, &Queue::ALL, &rows, &store, shown))
     }
 }
 

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use super::batch::carry_out_asked;
 use super::error::print;
-use super::text::{Align, Reasons, aligned};
+use super::text::by_controller;
 use super::{CliError, choice};
-use windlass_lab::grid::{Cell, Measured, Store};
+use windlass_lab::grid::{Measured, Store};
 use windlass_lab::send_rate::{CONTROLLERS, Case, Estimate, measure};
-use windlass_stacks::stack::Runner;
 
 /// Measure the estimated send rate that the adapters offer: how far it is off three round trips after a bottleneck doubles or halves
 ///
@@ -39,46 +38,15 @@ impl SendRate {
             controllers = CONTROLLERS.map(str::to_owned).into();
         }
         let store: Store<Measured<Estimate>> = Store::open(&self.out)?;
-        let mut cells: Vec<Cell> = Vec::new();
-        let mut cases: HashMap<String, Case> = HashMap::new();
-        for (stack, controller, case) in combined(&stacks, &controllers) {
-            let cell = case.cell(controller, stack.name());
-            cases.insert(cell.scenario.clone(), case);
-            cells.push(cell);
-        }
-        carry_out_asked(&cells, &cases, &store, self.jobs, measure)?;
-        print(&table(&stacks, &controllers, &store))
+        let rows: Vec<_> = choice::pairs(&controllers, &stacks)
+            .map(|(name, stack)| Case::ALL.map(|case| case.cell(name, stack)))
+            .collect();
+        let all = rows.iter().flat_map(|cells| cells.iter().zip(Case::ALL));
+        let cases: HashMap<String, Case> = all.map(|(cell, case)| (cell.scenario.clone(), case)).collect();
+        carry_out_asked(rows.as_flattened(), &cases, &store, self.jobs, measure)?;
+        let says = "estimate three round trips after the change, of the share then; ms until it is within 10 %; * it is not by then";
+        print(&by_controller(says, &Case::ALL, &rows, &store, shown))
     }
-}
-
-fn combined<'a>(
-    stacks: &'a [Runner],
-    controllers: &'a [String],
-) -> impl Iterator<Item = (&'a Runner, &'a String, Case)> {
-    let of = move |stack| controllers.iter().flat_map(move |name| Case::ALL.map(|case| (stack, name, case)));
-    stacks.iter().flat_map(of)
-}
-
-/// A line for each controller and stack, and why some were not run.
-fn table(stacks: &[Runner], controllers: &[String], store: &Store<Measured<Estimate>>) -> String {
-    use Align::{Left, Right};
-    let names = Case::ALL.map(|case| case.to_string());
-    let mut heads = vec![("controller", Left), ("stack", Left)];
-    heads.extend(names.iter().map(|name| (name.as_str(), Right)));
-    let (mut lines, mut reasons) = (Vec::new(), Reasons::default());
-    for (stack, name) in stacks.iter().flat_map(|stack| controllers.iter().map(move |name| (stack, name))) {
-        let mut line = vec![name.clone(), stack.name().to_owned()];
-        for case in Case::ALL {
-            let record = store.get(&case.cell(name, stack.name()).key());
-            line.push(reasons.shown(record.map(|record| record.read), shown));
-        }
-        lines.push(line);
-    }
-    let mut text = String::from(
-        "estimate three round trips after the change, of the share then; ms until it is within 10 %; * it is not by then\n\n",
-    );
-    text.extend(aligned(&heads, &lines).iter().map(|line| format!("{line}\n")));
-    text + &reasons.lines()
 }
 
 /// `1.00, 80 ms`, or `0.58*, 360 ms`.

@@ -1,6 +1,8 @@
 //! Text for terminals: wrapped paragraphs and aligned tables.
 
-use windlass_lab::grid::Measured;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use windlass_lab::grid::{Cell, Measured, Store};
 use windlass_qlog_analysis::escape;
 
 /// Columns to write for: those of the terminal between 60 and 120, else 100.
@@ -42,25 +44,35 @@ pub(super) enum Align {
     Right,
 }
 
-/// Why cells of a table are empty, each reason once.
-#[derive(Default)]
-pub(super) struct Reasons(Vec<String>);
-
-impl Reasons {
-    /// What a cell says of `read`: as `show` says it, or `–`.
-    pub(super) fn shown<T>(&mut self, read: Option<Measured<T>>, show: impl Fn(T) -> String) -> String {
-        match read {
+/// What `store` has of `rows`, each of a controller on a stack with a cell for each of `columns`, of which `show` says what stands
+/// there; `says` is how to read it. `–` stands for what was not run, for the reasons below.
+pub(super) fn by_controller<T: Serialize + DeserializeOwned, const N: usize>(
+    says: &str,
+    columns: &[impl ToString; N],
+    rows: &[[Cell; N]],
+    store: &Store<Measured<T>>,
+    show: impl Fn(T) -> String,
+) -> String {
+    let columns = columns.each_ref().map(ToString::to_string);
+    let mut heads = vec![("controller", Align::Left), ("stack", Align::Left)];
+    heads.extend(columns.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut reasons: Vec<String> = Vec::new();
+    let mut shown = |cell: &Cell| {
+        match store.get(&cell.key()).map(|record| record.read) {
             Some(Measured::Run(read)) => return show(read),
-            Some(Measured::Not { not_run }) if !self.0.contains(&not_run) => self.0.push(not_run),
+            Some(Measured::Not { not_run }) if !reasons.contains(&not_run) => reasons.push(not_run),
             _ => {}
         }
         "–".to_owned()
+    };
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    for cells in rows {
+        let names = cells.iter().take(1).flat_map(|cell| [cell.controller.clone(), cell.stack.clone()]);
+        lines.push(names.chain(cells.iter().map(&mut shown)).collect());
     }
-
-    /// A line for each.
-    pub(super) fn lines(&self) -> String {
-        self.0.iter().map(|reason| format!("–: {reason}\n")).collect()
-    }
+    let below = reasons.into_iter().map(|reason| format!("–: {reason}"));
+    let table: Vec<String> = aligned(&heads, &lines).into_iter().chain(below).collect();
+    format!("{says}\n\n{}\n", table.join("\n"))
 }
 
 /// Rows as aligned columns, two spaces apart, under their headings. Each cell is one line, whatever file it comes from.

@@ -2,7 +2,7 @@
 
 mod plan;
 
-pub use plan::{BULK_SHARE, CONTROLLERS, Case, LINK_MBPS, Queue, VIDEO_MBPS};
+pub use plan::{BULK_SHARE, CONTROLLERS, Case, Queue};
 
 use serde::{Deserialize, Serialize};
 

@@ -7,9 +7,9 @@ use crate::grid::Cell;
 /// Controllers that are measured unless others are named.
 pub const CONTROLLERS: [&str; 8] = ["reno", "cubic", "bbr", "copa", "prague", "ledbat++", "a-tcp", "nf-tcp"];
 /// Rate of the link, Mbit/s.
-pub const LINK_MBPS: f64 = 20.0;
+const LINK_MBPS: f64 = 20.0;
 /// Mean rate of the video, Mbit/s.
-pub const VIDEO_MBPS: f64 = 4.0;
+const VIDEO_MBPS: f64 = 4.0;
 /// What the video leaves of the link to the flow beside it, Mbit/s of packets as a window counts them.
 pub const BULK_SHARE: f64 = (LINK_MBPS - VIDEO_MBPS) * PACKET.0 / PACKET.1;
 
