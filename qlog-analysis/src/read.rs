@@ -67,10 +67,12 @@ pub struct Options {
 /// Events that are kept as they stand in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Records {
+    /// None.
     #[default]
     None,
     /// All but packets sent and received.
     WithoutPackets,
+    /// All.
     All,
 }
 
