@@ -87,11 +87,6 @@ pub(super) fn stacks(typed: &[String]) -> Result<Vec<Runner>, CliError> {
     Ok(stacks)
 }
 
-/// Every controller on every stack, by their names, stack after stack.
-pub(super) fn pairs<'a>(controllers: &'a [String], stacks: &'a [Runner]) -> impl Iterator<Item = (&'a str, &'a str)> {
-    stacks.iter().flat_map(|stack| controllers.iter().map(|name| (name.as_str(), stack.name())))
-}
-
 /// The same stacks on real sockets.
 pub(super) fn on_wire(stacks: &[Runner]) -> Result<Vec<Runner>, CliError> {
     let live = |stack: &Runner| {

@@ -8,18 +8,17 @@ mod conformance;
 mod error;
 mod evaluate;
 mod explain;
-mod frame_delay;
 mod harm;
 mod judged;
 mod link;
 mod list;
 mod markdown;
+mod media;
 mod paper;
 mod qlog;
 mod regimes;
 mod rfc9743;
 mod run;
-mod send_rate;
 mod start_up;
 mod summary;
 mod sweep;
@@ -70,8 +69,8 @@ enum Command {
     StartUp(start_up::StartUp),
     Rfc9743(rfc9743::Rfc9743),
     Harm(harm::Harm),
-    SendRate(send_rate::SendRate),
-    FrameDelay(frame_delay::FrameDelay),
+    SendRate(media::SendRate),
+    FrameDelay(media::FrameDelay),
     Choose(choose::Choose),
     Sweep(sweep::Sweep),
     Judged(judged::Judged),

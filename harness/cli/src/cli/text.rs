@@ -1,8 +1,5 @@
 //! Text for terminals: wrapped paragraphs and aligned tables.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use windlass_lab::grid::{Cell, Measured, Store};
 use windlass_qlog_analysis::escape;
 
 /// Columns to write for: those of the terminal between 60 and 120, else 100.
@@ -42,37 +39,6 @@ pub(super) enum Align {
     Left,
     /// To the right, for numbers.
     Right,
-}
-
-/// What `store` has of `rows`, each of a controller on a stack with a cell for each of `columns`, of which `show` says what stands
-/// there; `says` is how to read it. `–` stands for what was not run, for the reasons below.
-pub(super) fn by_controller<T: Serialize + DeserializeOwned, const N: usize>(
-    says: &str,
-    columns: &[impl ToString; N],
-    rows: &[[Cell; N]],
-    store: &Store<Measured<T>>,
-    show: impl Fn(T) -> String,
-) -> String {
-    let columns = columns.each_ref().map(ToString::to_string);
-    let mut heads = vec![("controller", Align::Left), ("stack", Align::Left)];
-    heads.extend(columns.iter().map(|name| (name.as_str(), Align::Right)));
-    let mut reasons: Vec<String> = Vec::new();
-    let mut shown = |cell: &Cell| {
-        match store.get(&cell.key()).map(|record| record.read) {
-            Some(Measured::Run(read)) => return show(read),
-            Some(Measured::Not { not_run }) if !reasons.contains(&not_run) => reasons.push(not_run),
-            _ => {}
-        }
-        "–".to_owned()
-    };
-    let mut lines: Vec<Vec<String>> = Vec::new();
-    for cells in rows {
-        let names = cells.iter().take(1).flat_map(|cell| [cell.controller.clone(), cell.stack.clone()]);
-        lines.push(names.chain(cells.iter().map(&mut shown)).collect());
-    }
-    let below = reasons.into_iter().map(|reason| format!("–: {reason}"));
-    let table: Vec<String> = aligned(&heads, &lines).into_iter().chain(below).collect();
-    format!("{says}\n\n{}\n", table.join("\n"))
 }
 
 /// Rows as aligned columns, two spaces apart, under their headings. Each cell is one line, whatever file it comes from.
