@@ -35,6 +35,8 @@ pub(super) struct Sweep {
     /// Directory for the cells and the dataset [default: target/windlass/sweep/ and the plan's name]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    shared: Shared,
     /// Run the I-th of N shares of the cells and collect nothing: one of many processes, on this machine or others
     #[arg(long, value_name = "I/N", value_parser = Share::parse)]
     shard: Option<Share>,
@@ -57,6 +59,35 @@ enum Command {
     Slurm(slurm::Slurm),
 }
 
+/// Where cells are that machines share.
+#[derive(Debug, clap::Args)]
+struct Shared {
+    /// Share cells with other machines: a directory, or the URL of a folder in an object store, such as s3://BUCKET/FOLDER
+    #[cfg(feature = "object-store")]
+    #[arg(long = "store", value_name = "DIR|URL")]
+    name: Option<String>,
+}
+
+impl Shared {
+    /// The option as words of a command.
+    fn words(&self) -> Vec<&str> {
+        #[cfg(feature = "object-store")]
+        if let Some(name) = &self.name {
+            return vec!["--store", name];
+        }
+        Vec::new()
+    }
+
+    /// `store` with the cells that machines share, if the user names a place for them.
+    fn with(&self, store: Store) -> Result<Store, CliError> {
+        #[cfg(feature = "object-store")]
+        if let Some(name) = &self.name {
+            return Ok(store.shared(name)?);
+        }
+        Ok(store)
+    }
+}
+
 /// The plan and where its cells are.
 #[derive(Debug, clap::Args)]
 struct Place {
@@ -66,6 +97,8 @@ struct Place {
     /// Directory with the cells [default: target/windlass/sweep/ and the plan's name]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    shared: Shared,
 }
 
 /// Say what is done, missing and failed, and what is left to do by the CPU time of what is done
@@ -132,9 +165,9 @@ impl Sweep {
             print(&format!("{}\n{}\n{}", extent(&plan, share), progress(&status), left(&status, self.jobs)))
         };
         if self.dry_run {
-            return told(&Store::at(&out));
+            return told(&self.shared.with(Store::at(&out))?);
         }
-        let store = Store::open(&out)?;
+        let store = self.shared.with(Store::open(&out)?)?;
         if self.retry_failed {
             print(&format!("{} cells that failed are run again\n", forget_failed(&plan, &store, share)?))?;
         }
@@ -214,7 +247,7 @@ impl Place {
     fn open(&self) -> Result<(Plan, Store, PathBuf), CliError> {
         let plan = Plan::load(&self.plan)?;
         let out = directory(&self.plan, self.out.as_deref());
-        Ok((plan, Store::at(&out), out))
+        Ok((plan, self.shared.with(Store::at(&out))?, out))
     }
 }
 

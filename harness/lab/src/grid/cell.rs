@@ -99,6 +99,6 @@ fn content(path: &Path) -> String {
     }
 }
 
-fn hex(hash: Sha256) -> String {
+pub(super) fn hex(hash: Sha256) -> String {
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -7,6 +7,8 @@
 mod cell;
 mod read_off;
 mod run;
+#[cfg(feature = "object-store")]
+mod shards;
 mod store;
 
 pub use cell::{CODE, Cell};

@@ -174,7 +174,8 @@ pub fn run<T: Serialize + DeserializeOwned>(
         };
         Ok(())
     };
-    let failure = engine.carry_out(&left, watch, &keep).err();
+    let carried_out = engine.carry_out(&left, watch, &keep);
+    let failure = carried_out.and(store.flush().map_err(Failure::from)).err();
     Done { tally: tally.into_inner().unwrap_or_else(PoisonError::into_inner), failure }
 }
 

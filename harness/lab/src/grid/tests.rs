@@ -165,3 +165,28 @@ fn a_stop_loses_the_cells_in_hand_only() {
     assert_eq!((done.tally.kept, done.tally.made), (50, counted.into_inner()));
     assert_eq!(done.tally.made, 50 - tally.kept);
 }
+
+/// What a process that was killed kept in its own directory the next one puts where others find it.
+#[cfg(feature = "object-store")]
+#[test]
+fn a_shared_store_gets_what_a_kill_left_behind() {
+    let [one, other, shared] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let name = shared.path().display().to_string();
+    let open = |dir: &tempfile::TempDir| Store::<Number>::open(dir.path()).unwrap().shared(&name).unwrap();
+    let record =
+        |key: &str, value: f64| Record { key: key.to_owned(), seed: 1, read: Number { value }, cpu_s: 0.5, packets: 7 };
+    open(&one).insert(&record("a", 1.0 / 3.0)).unwrap();
+    assert_eq!(open(&other).get("a"), None, "it waits for others");
+    let again = open(&one);
+    again.insert(&record("b", 2.0)).unwrap();
+    again.flush().unwrap();
+    let found = open(&other);
+    assert_eq!((found.get("a"), found.get("b")), (Some(record("a", 1.0 / 3.0)), Some(record("b", 2.0))));
+    found.remove("a").unwrap();
+    assert_eq!(found.get("a"), None);
+    // A command ends with everything where others find it, and finds what they did.
+    let cells: Vec<Cell> = (1..=5).map(|seed| cell("one", seed)).collect();
+    let engine = Cores { jobs: 2, run: |cell: &Cell, _: &dyn Fn(f64) -> bool| Ok(reading(cell)) };
+    assert_eq!(run(&cells[..3], &open(&one), &engine, &Progress::default()).tally.made, 3);
+    assert_eq!(run(&cells, &open(&other), &engine, &Progress::default()).tally.made, 2);
+}

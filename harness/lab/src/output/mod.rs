@@ -72,6 +72,14 @@ pub enum StoreError {
     /// A number is not finite, so the results cannot be written as JSON.
     #[error("the results cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
+    /// A store that machines share cannot be read or written.
+    #[error("cannot use the store {name}: {reason}")]
+    Remote {
+        /// The URL or directory, as the user gave it.
+        name: String,
+        /// Why, as text.
+        reason: String,
+    },
     /// A table could not be written.
     #[error("cannot write {table}: {reason}")]
     Table {

@@ -22,6 +22,8 @@ pub use metrics::Metrics;
 pub(crate) use metrics::decimals;
 #[cfg(feature = "parquet")]
 pub use parquet::batch;
+#[cfg(feature = "object-store")]
+pub(crate) use parquet::compressed;
 pub use ranking::{Standing, rank};
 pub use store::{BRAND, Saved, Store, is_report};
 pub use table::{Column, Table, Values};

@@ -9,6 +9,7 @@ use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
 
 use super::{Table, Values};
 
@@ -29,10 +30,12 @@ pub(super) fn save(table: &Table, path: &Path) -> Result<(), ParquetError> {
 /// # Errors
 /// The columns differ in length.
 pub(super) fn writer<W: Write + Send>(table: &Table, file: W) -> Result<ArrowWriter<W>, ParquetError> {
-    let properties = parquet::file::properties::WriterProperties::builder()
-        .set_compression(parquet::basic::Compression::SNAPPY)
-        .build();
-    ArrowWriter::try_new(file, batch(table)?.schema(), Some(properties))
+    ArrowWriter::try_new(file, batch(table)?.schema(), Some(compressed()))
+}
+
+/// How files are written: compressed with Snappy.
+pub(crate) fn compressed() -> WriterProperties {
+    WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY).build()
 }
 
 /// The table as Arrow columns, every one nullable.

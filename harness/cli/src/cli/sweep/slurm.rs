@@ -59,6 +59,7 @@ impl Slurm {
             .replace("@WINDLASS@", &path(program))
             .replace("@PLAN@", &path(here(&self.place.plan)?))
             .replace("@OUT@", &path(here(&out)?))
+            .replace("@STORE@", &self.place.shared.words().into_iter().map(quoted).collect::<Vec<_>>().join(" "))
             .replace("@SCRIPT@", &path(here(&script)?))
             .replace("@SHARDS@", &shards.to_string())
             .replace("@ROUNDS@", &self.rounds.to_string())
