@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use windlass::report::sweep::page;
 use windlass_lab::grid::{Cell, Cores, Engine, Failure, Keep, Record, Watch};
-use windlass_lab::output::replace;
+use windlass_lab::output::{StoreError, replace};
 use windlass_lab::results::Run;
 use windlass_lab::sweep::{Plan, PlanError, Share, Store, collect, forget_failed, measure, run, status};
 
@@ -133,8 +133,19 @@ fn planned(plan: &Path, json: Option<&str>) -> Result<Plan, PyErr> {
     Ok(read)
 }
 
+/// The store in `out`, with the cells that machines share at `shared`.
+#[cfg_attr(not(feature = "object-store"), allow(unused_variables, reason = "refused before"))]
+fn opened(out: &Path, shared: Option<&str>) -> Result<Store, StoreError> {
+    let store = Store::open(out)?;
+    #[cfg(feature = "object-store")]
+    if let Some(name) = shared {
+        return store.shared(name);
+    }
+    Ok(store)
+}
+
 /// Runs the cells of the plan that the directory `out` lacks, and writes one dataset and its page there. json: the plan
-/// itself, for `plan` to be written. engine: None for the cores of this machine, jobs of them; or a function. bar: gets the
+/// itself, for `plan` to be written. store: where cells are that machines share. engine: None for the cores of this machine, jobs of them; or a function. bar: gets the
 /// number of all cells, and gives a function for that of those that are over.
 // One for each argument in Python.
 #[allow(clippy::too_many_arguments)]
@@ -144,14 +155,22 @@ pub(crate) fn sweep<'py>(
     plan: PathBuf,
     json: Option<&str>,
     out: PathBuf,
+    store: Option<&str>,
     engine: Option<Py<PyAny>>,
     jobs: usize,
     retry_failed: bool,
     bar: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    if cfg!(not(feature = "object-store"))
+        && let Some(name) = store
+    {
+        return Err(UsageError::new_err(format!(
+            "the store {name}: this module was built without stores; `maturin build --features object-store` builds it with them"
+        )));
+    }
     let path = plan;
     let plan = planned(&path, json)?;
-    let store = Store::open(&out).map_err(wrong)?;
+    let store = py.detach(|| opened(&out, store)).map_err(wrong)?;
     if retry_failed {
         forget_failed(&plan, &store, Share::WHOLE).map_err(wrong)?;
     }

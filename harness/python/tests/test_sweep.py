@@ -15,6 +15,8 @@ import windlass
 from windlass import fleet
 
 COMMAND = os.environ["WINDLASS_COMMAND"]
+# Whether the module is built with the feature object-store.
+STORES = bool(os.environ.get("WINDLASS_STORES"))
 FILES = ("runs.csv", "flows.csv", "queues.csv")
 PLAN = {
     "controllers": ["reno", {"name": "copa", "delta": [0.1, 0.5]}],
@@ -105,6 +107,21 @@ class Sweeps(unittest.TestCase):
             with self.assertRaisesRegex(windlass.UsageError, text):
                 self.sweep("out", plan, **arguments)
         self.assertFalse((self.directory / "out").exists())
+
+    @unittest.skipIf(STORES, "built with stores")
+    def test_a_module_without_stores_says_so(self):
+        with self.assertRaisesRegex(windlass.UsageError, "the store s3://bucket/folder: this module was built without"):
+            self.sweep("out", store="s3://bucket/folder")
+        self.assertFalse((self.directory / "out").exists())
+
+    @unittest.skipUnless(STORES, "built without stores")
+    def test_machines_share_a_store(self):
+        store = self.directory / "store"
+        self.assertEqual(self.sweep("one", store=store)["run_now"], CELLS)
+        self.assertEqual(self.sweep("other", store=store.as_uri())["run_now"], 0)
+        self.assertEqual(self.content("other"), self.content("one"))
+        with self.assertRaisesRegex(windlass.Error, "cannot use the store gopher://bucket/folder: "):
+            self.sweep("out", store="gopher://bucket/folder")
 
     def test_cells_that_failed_are_results_and_run_again_when_asked(self):
         plan = PLAN | {"axes": {"dumbbell.rtt_ms": [20, 0]}}

@@ -69,13 +69,15 @@ struct Shared {
 }
 
 impl Shared {
-    /// The option as words of a command.
-    fn words(&self) -> Vec<&str> {
+    /// The option as words of a command that runs in any directory.
+    fn words(&self) -> Result<Vec<String>, CliError> {
         #[cfg(feature = "object-store")]
         if let Some(name) = &self.name {
-            return vec!["--store", name];
+            let name =
+                if name.contains("://") { name.clone() } else { absolute(Path::new(name))?.display().to_string() };
+            return Ok(vec!["--store".to_owned(), name]);
         }
-        Vec::new()
+        Ok(Vec::new())
     }
 
     /// `store` with the cells that machines share, if the user names a place for them.
@@ -255,6 +257,12 @@ impl Place {
 fn directory(plan: &Path, out: Option<&Path>) -> PathBuf {
     let own = || Path::new("target/windlass/sweep").join(plan.file_stem().unwrap_or_default());
     out.map_or_else(own, Path::to_owned)
+}
+
+/// The same place for commands that run elsewhere.
+fn absolute(path: &Path) -> Result<PathBuf, CliError> {
+    std::path::absolute(path)
+        .map_err(|error| CliError::Failed(format!("cannot tell where {} is: {error}", path.display())))
 }
 
 /// Writes the dataset and its page, and says where they are.

@@ -153,3 +153,52 @@ fn what_fails_is_counted_and_what_is_wrong_is_said() {
         assert!(stderr(&output).contains(expected), "{args:?}: {}", stderr(&output));
     }
 }
+
+/// Two machines that share nothing but a store; a third collects.
+#[cfg(feature = "object-store")]
+#[test]
+fn machines_share_a_store() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", &PLAN.replace("seeds = 5", "seeds = 1"));
+    let [alone, store, one, other, third] = ["alone", "store", "one", "other", "third"].map(|name| place.path(name));
+    assert!(windlass(&["sweep", &plan, "--out", &alone]).status.success());
+    let sweep = |args: &[&str]| windlass(&[&["sweep"], args, &["--store", &store]].concat());
+    for (out, share) in [(&one, "1/2"), (&other, "2/2")] {
+        let done = sweep(&[&plan, "--out", out, "--shard", share]);
+        assert!(done.status.success(), "{}", stderr(&done));
+    }
+    assert_eq!([&one, &other].map(|out| records(out).len()), [6, 6]);
+    let status = sweep(&["status", &plan, "--out", &third]);
+    assert!(stdout(&status).contains("\n12 done, 0 failed, 0 missing\n"), "{}", stdout(&status));
+    assert!(!Path::new(&third).exists(), "what only tells makes nothing");
+    let collected = sweep(&["collect", &plan, "--out", &third]);
+    assert!(collected.status.success(), "{}", stderr(&collected));
+    assert_eq!(dataset(&third), dataset(&alone));
+
+    let url = windlass(&["sweep", &plan, "--out", &third, "--store", "gopher://bucket/folder"]);
+    assert_eq!(url.status.code(), Some(1), "{}", stderr(&url));
+    assert!(stderr(&url).contains("cannot use the store gopher://bucket/folder: "), "{}", stderr(&url));
+}
+
+/// The script for a cluster runs in a directory of the cluster's choice.
+#[cfg(feature = "object-store")]
+#[test]
+fn the_script_for_slurm_names_the_store_from_anywhere() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", PLAN);
+    let out = place.path("out");
+    let here = fs::canonicalize(place.dir()).unwrap();
+    for (name, expected) in [
+        ("its store", here.join("its store").display().to_string()),
+        ("file:///its/store", "file:///its/store".to_owned()),
+    ] {
+        let written = start(&["sweep", "slurm", &plan, "--out", &out, "--store", name])
+            .current_dir(place.dir())
+            .output()
+            .unwrap();
+        assert!(written.status.success(), "{}", stderr(&written));
+        let script = fs::read_to_string(Path::new(&out).join("sweep.sh")).unwrap();
+        let expected = format!("place=('{plan}' '--out' '{out}' '--store' '{expected}')");
+        assert!(script.lines().any(|line| line == expected), "{script}");
+    }
+}

@@ -69,7 +69,7 @@ impl Shards {
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| failed(error.to_string()))?;
-        let (objects, folder) = parse_url_opts(&url, std::env::vars()).map_err(|error| failed(error.to_string()))?;
+        let (objects, folder) = parse_url_opts(&url, settings()).map_err(|error| failed(error.to_string()))?;
         let shards =
             Shards { name: name.to_owned(), objects: objects.into(), folder, runtime, records: Mutex::default() };
         shards.read().map_err(failed)?;
@@ -108,16 +108,23 @@ impl Shards {
         self.locked().by_key.get(key).cloned()
     }
 
-    /// Adds a record, and writes a file where enough of them wait for one, or one waits long enough.
-    ///
-    /// # Errors
-    /// The file cannot be written; its records wait for the next.
-    pub(super) fn insert(&self, key: &str, record: &str) -> Result<(), StoreError> {
+    /// Adds a record, which waits for a file.
+    pub(super) fn hold(&self, key: &str, record: &str) {
         let mut records = self.locked();
         records.by_key.insert(key.to_owned(), record.into());
         records.waiting.insert(key.to_owned());
-        let since = *records.since.get_or_insert_with(Instant::now);
-        let is_due = records.waiting.len() >= RECORDS || since.elapsed() >= PATIENCE;
+        records.since.get_or_insert_with(Instant::now);
+    }
+
+    /// Adds a record, and writes files where enough of them wait, or one waits long enough.
+    ///
+    /// # Errors
+    /// A file cannot be written; its records wait for the next.
+    pub(super) fn insert(&self, key: &str, record: &str) -> Result<(), StoreError> {
+        self.hold(key, record);
+        let records = self.locked();
+        let is_late = records.since.is_some_and(|since| since.elapsed() >= PATIENCE);
+        let is_due = is_late || records.waiting.len() >= RECORDS;
         drop(records);
         if is_due { self.flush() } else { Ok(()) }
     }
@@ -129,27 +136,28 @@ impl Shards {
         records.waiting.remove(key);
     }
 
-    /// Writes a file of the records that are in none.
+    /// Writes files of the records that are in none.
     ///
     /// # Errors
-    /// It cannot be written; they wait for the next.
+    /// One cannot be written; its records and those behind them wait for the next.
     pub(super) fn flush(&self) -> Result<(), StoreError> {
         let mut records = self.locked();
         let keys = std::mem::take(&mut records.waiting);
         let since = records.since.take();
         let mut pairs: Vec<(String, Arc<str>)> =
-            keys.iter().filter_map(|key| Some((key.clone(), records.by_key.get(key)?.clone()))).collect();
+            keys.into_iter().filter_map(|key| records.by_key.get(&key).cloned().map(|record| (key, record))).collect();
         drop(records);
-        if pairs.is_empty() {
-            return Ok(());
-        }
         pairs.sort();
-        self.write(&pairs).map_err(|reason| {
-            let mut records = self.locked();
-            records.waiting.extend(keys);
-            records.since = since;
-            StoreError::Remote { name: self.name.clone(), reason }
-        })
+        let mut left = pairs.chunks(RECORDS);
+        while let Some(some) = left.next() {
+            if let Err(reason) = self.write(some) {
+                let mut records = self.locked();
+                records.waiting.extend(some.iter().chain(left.flatten()).map(|(key, _)| key.clone()));
+                records.since = since;
+                return Err(StoreError::Remote { name: self.name.clone(), reason });
+            }
+        }
+        Ok(())
     }
 
     fn write(&self, pairs: &[(String, Arc<str>)]) -> Result<(), String> {
@@ -160,6 +168,13 @@ impl Shards {
         self.runtime.block_on(self.objects.put(&location, bytes.into())).map_err(|error| error.to_string())?;
         Ok(())
     }
+}
+
+/// The variables `AWS_…` of the environment.
+fn settings() -> impl Iterator<Item = (String, String)> {
+    let texts =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    texts.filter(|(name, _)| name.starts_with("AWS_"))
 }
 
 /// Records as a Parquet file.
@@ -231,6 +246,11 @@ mod tests {
         assert_eq!((found.get("00999").is_some(), found.get("01000").is_some()), (true, false));
         found.remove("00007");
         assert_eq!(found.get("00007"), None);
+        // Those that a process finds in its own directory wait for what it adds.
+        (0..=RECORDS).for_each(|number| found.hold(&format!("late {number}"), "found"));
+        assert_eq!(files(&dir).len(), 1);
+        found.flush().unwrap();
+        assert_eq!(files(&dir).len(), 3);
         // Files of the same moment are told apart by their names alone.
         std::thread::sleep(Duration::from_millis(20));
         found.insert("00007", "second").unwrap();

@@ -75,7 +75,7 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
             let key = name.to_str().and_then(|name| name.strip_suffix(".json"));
             let Some(key) = key.filter(|key| shards.get(key).is_none()) else { continue };
             if let Some(record) = self.get(key) {
-                shards.insert(key, &serde_json::to_string(&record)?)?;
+                shards.hold(key, &serde_json::to_string(&record)?);
             }
         }
         Ok(Store { shards: Some(shards), ..self })

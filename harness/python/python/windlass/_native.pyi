@@ -153,6 +153,7 @@ def sweep(
     plan: str | PathLike[str],
     json: str | None,
     out: str | PathLike[str],
+    store: str | None,
     engine: Callable[[list[str]], Iterable[tuple[int, str]]] | None,
     jobs: int,
     retry_failed: bool,

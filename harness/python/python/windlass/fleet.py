@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ def sweep(
     plan: str | PathLike[str] | Mapping[str, Any],
     out: str | PathLike[str],
     *,
+    store: str | PathLike[str] | None = None,
     engine: Literal["ray"] | Engine | None = None,
     jobs: int = 0,
     retry_failed: bool = False,
@@ -37,6 +38,8 @@ def sweep(
 
     plan: a file (TOML), or its keys as a dict, which is then written to plan.toml in ``out``.
     out: a directory for the cells and the dataset: runs, flows and queues as CSV and as Parquet files, and sweep.html.
+    store: shares cells with other machines: a directory, or the URL of a folder in an object store, such as
+        s3://bucket/folder. For a module that is built with the feature object-store.
     engine: None for the cores of this machine; "ray" for the cluster of Ray that this process is connected to, or that
         RAY_ADDRESS names, or else one of this machine; or a function (see ``windlass.fleet.Engine``).
     jobs: cells at the same time on this machine; 0 for one per core.
@@ -46,7 +49,7 @@ def sweep(
     cells there are, are done and failed, how many ran now and their CPU time, and the reasons of those that failed. Rows
     are in the order of the plan whatever ran them. Where tqdm is installed it shows how far it is.
 
-    Raises UsageError for a plan with mistakes, Error if a cell cannot be kept, and what the engine raises.
+    Raises UsageError for a plan with mistakes, Error if a cell cannot be kept or the store not be used, and what the engine raises.
     """
     if engine == "ray":
         engine = on_ray
@@ -56,8 +59,9 @@ def sweep(
         path, keys = Path(out) / "plan.toml", json.dumps(plan)
     else:
         path, keys = Path(plan), None
+    shared = None if store is None else fspath(store)
     with _Bar() as bar:
-        return _sweep(path, keys, out, engine, jobs, retry_failed, bar.begin)
+        return _sweep(path, keys, out, shared, engine, jobs, retry_failed, bar.begin)
 
 
 class _Bar:

@@ -1,10 +1,10 @@
 //! `windlass sweep slurm`: the script that runs a sweep on a cluster.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::super::CliError;
 use super::super::error::print;
-use super::{Place, extent, left, progress};
+use super::{Place, absolute, extent, left, progress};
 use windlass_lab::output::replace;
 use windlass_lab::sweep::{Share, status};
 
@@ -44,7 +44,6 @@ impl Slurm {
         let status = status(&plan, &store, Share::WHOLE);
         let reckoned = (status.left_s / OF_A_SHARE).ceil().clamp(1.0, MOST_SHARES) as u64;
         let shards = self.shards.unwrap_or(reckoned).min(plan.count() as u64);
-        let here = |path: &Path| std::path::absolute(path).map_err(|error| CliError::Failed(error.to_string()));
         let logs = out.join("slurm");
         // Slurm makes no directory for what tasks print.
         std::fs::create_dir_all(&logs)
@@ -53,17 +52,19 @@ impl Slurm {
         let program = std::env::current_exe()
             .map_err(|error| CliError::Failed(format!("cannot tell where this program is: {error}")))?;
         let cpus = format!("--cpus-per-task={}", self.cpus);
-        let options = [cpus].iter().chain(&self.sbatch).map(|option| quoted(option)).collect::<Vec<_>>().join(" ");
-        let path = |path: PathBuf| quoted(&path.display().to_string());
+        let options = [vec![cpus], self.sbatch.clone()].concat();
+        let named = |path: PathBuf| path.display().to_string();
+        let to = named(absolute(&out)?);
+        let mut place = vec![named(absolute(&self.place.plan)?), "--out".to_owned(), to.clone()];
+        place.extend(self.place.shared.words()?);
         let text = TEMPLATE
-            .replace("@WINDLASS@", &path(program))
-            .replace("@PLAN@", &path(here(&self.place.plan)?))
-            .replace("@OUT@", &path(here(&out)?))
-            .replace("@STORE@", &self.place.shared.words().into_iter().map(quoted).collect::<Vec<_>>().join(" "))
-            .replace("@SCRIPT@", &path(here(&script)?))
+            .replace("@WINDLASS@", &quoted(&named(program)))
+            .replace("@PLACE@", &words(&place))
+            .replace("@OUT@", &quoted(&to))
+            .replace("@SCRIPT@", &quoted(&named(absolute(&script)?)))
             .replace("@SHARDS@", &shards.to_string())
             .replace("@ROUNDS@", &self.rounds.to_string())
-            .replace("@OPTIONS@", &options);
+            .replace("@OPTIONS@", &words(&options));
         replace(&script, text)?;
         print(&format!(
             "{}\n{}\n{}{shards} shares of {} CPUs; submit: bash {}\n",
@@ -74,6 +75,11 @@ impl Slurm {
             script.display()
         ))
     }
+}
+
+/// `texts` as words of a shell.
+fn words(texts: &[String]) -> String {
+    texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(" ")
 }
 
 /// `text` as a word of a shell.

@@ -4,10 +4,8 @@
 set -euo pipefail
 
 windlass=@WINDLASS@
-plan=@PLAN@
+place=(@PLACE@)
 out=@OUT@
-# Where the cells are that machines share, if not in $out.
-store=(@STORE@)
 script=@SCRIPT@
 shards=@SHARDS@
 rounds=@ROUNDS@
@@ -17,9 +15,9 @@ options=(@OPTIONS@)
 # submit ROUND: an array of the shares that have cells that are missing, and the job that looks after it.
 submit() {
   local missing array
-  missing=$("$windlass" sweep status "$plan" --out "$out" "${store[@]}" --shards "$shards")
+  missing=$("$windlass" sweep status "${place[@]}" --shards "$shards")
   if [ -z "$missing" ]; then
-    exec "$windlass" sweep collect "$plan" --out "$out" "${store[@]}"
+    exec "$windlass" sweep collect "${place[@]}"
   fi
   if [ "$1" -gt "$rounds" ]; then
     printf 'still missing after %s rounds: shares %s\n' "$rounds" "$missing" >&2
@@ -33,7 +31,7 @@ submit() {
 case ${1:-} in
   '') submit 1 ;;
   next) submit "$2" ;;
-  run) exec "$windlass" sweep "$plan" --out "$out" "${store[@]}" --shard "$SLURM_ARRAY_TASK_ID/$shards" --jobs "${SLURM_CPUS_PER_TASK:-1}" ;;
+  run) exec "$windlass" sweep "${place[@]}" --shard "$SLURM_ARRAY_TASK_ID/$shards" --jobs "${SLURM_CPUS_PER_TASK:-1}" ;;
   *)
     printf 'usage: bash %s\n' "$script" >&2
     exit 2
