@@ -59,17 +59,17 @@ impl Shards {
     /// It cannot be reached, or a file is none of records.
     pub(super) fn open(name: &str) -> Result<Shards, StoreError> {
         let failed = |reason: String| StoreError::Remote { name: name.to_owned(), reason };
+        let odd =
+            |reason: String| failed(format!("{reason}; expected a directory or a URL, such as s3://bucket/folder"));
         let url = if name.contains("://") {
-            Url::parse(name).map_err(|error| {
-                failed(format!("{error}; expected a directory or a URL, such as s3://bucket/folder"))
-            })?
+            Url::parse(name).map_err(|error| odd(error.to_string()))?
         } else {
             let path = std::path::absolute(File::new(name)).map_err(|error| failed(error.to_string()))?;
             Url::from_directory_path(&path).map_err(|()| failed("expected a directory".to_owned()))?
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| failed(error.to_string()))?;
-        let (objects, folder) = parse_url_opts(&url, settings()).map_err(|error| failed(error.to_string()))?;
+        let (objects, folder) = parse_url_opts(&url, settings()).map_err(|error| odd(error.to_string()))?;
         let shards =
             Shards { name: name.to_owned(), objects: objects.into(), folder, runtime, records: Mutex::default() };
         shards.read().map_err(failed)?;
@@ -266,7 +266,8 @@ mod tests {
         std::fs::write(dir.path().join("deep/store/other.parquet"), "PAR1").unwrap();
         for (name, expected) in [
             (text(&dir).as_str(), "other.parquet holds no records: "),
-            ("s3:bucket://", "expected a directory or a URL, such as s3://bucket/folder"),
+            ("://folder", "relative URL without a base; expected a directory or a URL, such as s3://bucket/folder"),
+            ("s3:bucket://", "; expected a directory or a URL, such as s3://bucket/folder"),
             ("gopher://bucket/folder", "cannot use the store gopher://bucket/folder: "),
         ] {
             let error = Shards::open(name).unwrap_err().to_string();
