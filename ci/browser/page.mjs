@@ -24,7 +24,8 @@ let browser;
 before(async () => {
   browser = FIREFOX ? await firefox.launch({
     channel: "moz-firefox", executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr", downloadsPath: downloads,
-    firefoxUserPrefs: { "layout.css.prefers-color-scheme.content-override": 1, "general.smoothScroll": false },
+    // The panel of downloads would take the keys.
+    firefoxUserPrefs: { "browser.download.alwaysOpenPanel": false, "layout.css.prefers-color-scheme.content-override": 1, "general.smoothScroll": false },
   }) : await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -226,6 +226,47 @@ fn metrics(py: Python<'_>, paths: Bound<'_, PyAny>) -> PyResult<Table> {
     Ok(Table::of(released(py, |_| Ok(()), |stop| cli::measured(paths, stop))?))
 }
 
+/// Windows, delays, rates and lanes of connections over time: what a cell of a notebook ends with is shown there.
+#[pyclass(frozen, module = "windlass")]
+struct Figure(Vec<String>);
+
+#[pymethods]
+impl Figure {
+    /// The figure of each connection (SVG), byte for byte what `windlass qlog report --svg` writes.
+    #[getter]
+    fn svg(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Number of connections.
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.0.iter().map(|svg| format!("<div style=\"overflow-x: auto\">{svg}</div>\n")).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<windlass.Figure of connections: {}>", self.0.len())
+    }
+}
+
+/// Draws the connections of qlog files over time: windows, delays, rates, losses and states.
+///
+/// paths: files, directories or patterns; one or several.
+///
+/// Raises ReadError if one of them cannot be read, Error if nothing in them can be drawn.
+#[pyfunction]
+fn figure(py: Python<'_>, paths: Bound<'_, PyAny>) -> PyResult<Figure> {
+    let paths: Vec<PathBuf> = several(&paths)?;
+    let drawn = released(py, |_| Ok(()), |stop| cli::drawn(paths, stop))?;
+    if drawn.is_empty() {
+        return Err(Error::new_err("nothing to draw: no file has events over time"));
+    }
+    Ok(Figure(drawn))
+}
+
 /// Congestion controllers for QUIC.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -236,6 +277,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ReadError", py.get_type::<ReadError>())?;
     module.add_class::<Table>()?;
     module.add_class::<Results>()?;
+    module.add_class::<Figure>()?;
     module.add_class::<contract::Path>()?;
     module.add_class::<contract::Event>()?;
     module.add_class::<contract::Decision>()?;
@@ -244,6 +286,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(read_qlog, module)?)?;
     module.add_function(wrap_pyfunction!(metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(figure, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::measure_cell, module)?)
 }

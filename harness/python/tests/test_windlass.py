@@ -184,6 +184,19 @@ class Traces(unittest.TestCase):
         self.assertEqual(everything, sum(bool(name) for name in names))
         self.assertTrue(pyarrow.table(tables["metrics"]).equals(pyarrow.table(windlass.metrics(self.files[0]))))
 
+    def test_figures_are_the_commands_byte_for_byte(self):
+        with tempfile.TemporaryDirectory() as directory:
+            command("qlog", "report", self.files[0], "--svg", directory)
+            (theirs,) = pathlib.Path(directory).glob("*.svg")
+            figure = windlass.figure(self.files[0])
+            self.assertEqual(figure.svg, [theirs.read_text()])
+            self.assertIn(figure.svg[0], figure._repr_html_())
+            empty = pathlib.Path(directory) / "empty.sqlog"
+            empty.write_text(self.files[0].read_text().splitlines(keepends=True)[0])
+            with self.assertRaises(windlass.Error) as raised:
+                windlass.figure(empty)
+            self.assertIn("nothing to draw", str(raised.exception))
+
     def test_tables_outlive_what_made_them_and_can_be_taken_twice(self):
         recovery = windlass.read_qlog(self.files[0])["recovery"]
         one = pyarrow.table(recovery)

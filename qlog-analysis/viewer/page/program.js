@@ -192,6 +192,22 @@ function work({ data: { module, args, file } }) {
   postMessage({ done: runProgram(module, args, watched, (bytes) => reader.write(bytes)) });
 }
 
+/** Letters of base 85, each standing for its place (RFC 1924), but for two that markup and scripts may take for their own; `ci/viewer.py` writes them. */
+const BASE85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_.{|}~";
+
+/** The bytes of base 85: four are five letters, and of the last four those that are missing are letters less. */
+function fromBase85(text) {
+  const places = new Uint8Array(128);
+  for (let i = 0; i < BASE85.length; i += 1) places[BASE85.charCodeAt(i)] = i;
+  const bytes = new DataView(new ArrayBuffer(4 * Math.ceil(text.length / 5)));
+  for (let at = 0; at < text.length; at += 5) {
+    let value = 0;
+    for (let i = at; i < at + 5; i += 1) value = value * 85 + (i < text.length ? places[text.charCodeAt(i)] : 84);
+    bytes.setUint32(4 * at / 5, value);
+  }
+  return new Uint8Array(bytes.buffer, 0, Math.floor(4 * text.length / 5));
+}
+
 /** The program, compiled once, and what workers are made of. */
 const program = {
   module: null,
@@ -202,7 +218,7 @@ const program = {
   most: Math.max(1, Math.min(4, (navigator.hardwareConcurrency || 2) - 1)),
 
   async load() {
-    program.module ??= unpacked("program").then((bytes) => WebAssembly.compile(bytes));
+    program.module ??= inflatedBytes(fromBase85(document.getElementById("program").textContent)).then((bytes) => WebAssembly.compile(bytes));
     program.source ??= URL.createObjectURL(new Blob([
       `"use strict"; const CHUNK = ${CHUNK};\n`, [FileInput, MessageReader, runProgram, work].join("\n"), "\nonmessage = work;",
     ], { type: "text/javascript" }));

@@ -23,7 +23,9 @@ async function pageWith(name, parts) {
 
 /** Offers a page with the trace of an entry inside. */
 async function sharePage(entry, button) {
-  button.disabled = true;
+  // A button that is disabled loses the focus.
+  if (button.getAttribute("aria-disabled") === "true") return;
+  button.setAttribute("aria-disabled", "true");
   const parts = [];
   let name = null;
   try {
@@ -36,7 +38,7 @@ async function sharePage(entry, button) {
   } catch (error) {
     entry.status.textContent = `no page can be made: ${error.message}`;
   } finally {
-    button.disabled = false;
+    button.removeAttribute("aria-disabled");
   }
 }
 

@@ -35,7 +35,7 @@ pub use choice::scenario;
 pub use error::CliError;
 pub use list::controllers;
 #[cfg(feature = "parquet")]
-pub use qlog::{loaded, measured};
+pub use qlog::{drawn, loaded, measured};
 pub use run::{Asked, json, results};
 
 use windlass_adapter::NamedController;

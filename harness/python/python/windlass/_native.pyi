@@ -11,6 +11,7 @@ __all__ = [
     "ReadError",
     "Table",
     "Results",
+    "Figure",
     "Path",
     "Event",
     "Decision",
@@ -19,6 +20,7 @@ __all__ = [
     "run",
     "read_qlog",
     "metrics",
+    "figure",
     "sweep",
     "measure_cell",
 ]
@@ -50,6 +52,13 @@ class Results:
     @property
     def tables(self) -> dict[str, Table]: ...
     def json(self) -> str: ...
+
+@final
+class Figure:
+    @property
+    def svg(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def _repr_html_(self) -> str: ...
 
 @final
 class Path:
@@ -149,6 +158,7 @@ def run(
 ) -> Results: ...
 def read_qlog(path: str | PathLike[str]) -> dict[str, Table]: ...
 def metrics(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Table: ...
+def figure(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Figure: ...
 def sweep(
     plan: str | PathLike[str],
     json: str | None,

@@ -18,7 +18,7 @@ mod sql;
 mod watch;
 
 #[cfg(feature = "parquet")]
-pub use {metrics::measured, parquet::loaded};
+pub use {metrics::measured, parquet::loaded, report::drawn};
 
 use std::path::Path;
 

@@ -1,13 +1,19 @@
 //! `windlass qlog report`: connections over time, as a page and as figures.
 
 use std::path::{Path, PathBuf};
+#[cfg(feature = "parquet")]
+use std::sync::{Arc, atomic::AtomicBool};
 
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::read::{Options, ReadError, Records, twice};
+#[cfg(feature = "parquet")]
+use windlass_qlog_analysis::series::read_series;
 use windlass_qlog_analysis::series::{ConnectionSeries, End, align, read_series_and_packets};
 
 use super::files::{Files, Reading};
 use super::name::{file_names, short, unique};
+#[cfg(feature = "parquet")]
+use super::output::{Stoppable, unless_stopped};
 use crate::cli::CliError;
 use crate::cli::error::{print, shown, unreadable, warn};
 use crate::report::figure::{drawable, svg};
@@ -78,8 +84,7 @@ impl Report {
             series.iter().for_each(|series| super::print_doubt(path, &series.measured));
             let made = |series: ConnectionSeries| {
                 let wanted = self.svg.is_some() && drawable(&series);
-                let figure = wanted.then(|| svg(&caption(&file, &series), &series)).transpose();
-                let figure = figure.map_err(|error| CliError::Failed(format!("cannot draw {file}: {error}")))?;
+                let figure = wanted.then(|| figure_of(&file, &series)).transpose()?;
                 Ok(Made { figure, end: series.end(), section: Section::new(&file, series, summary.bad_records) })
             };
             series.into_iter().map(made).collect::<Result<Vec<Made>, CliError>>()
@@ -104,6 +109,32 @@ impl Report {
         page_file.finish_with(page(&title, &sections, None))?;
         print(&format!("{}\n", shown(out)))
     }
+}
+
+/// The figures of the connections of `paths` that can be drawn, as `--svg` writes them, for a program.
+///
+/// # Errors
+/// A file that cannot be read, or `stop` was set.
+#[cfg(feature = "parquet")]
+pub fn drawn(paths: Vec<PathBuf>, stop: &Arc<AtomicBool>) -> Result<Vec<String>, CliError> {
+    let files = Files::for_program(paths, stop);
+    let most = most_points(files.paths()?.len());
+    let drawn = files.each(|file, _, jobs| {
+        let path = file.path();
+        let open = || Ok(Stoppable { input: file.open()?, stop: Arc::clone(stop) });
+        let read = twice(open, &Reading::default().options(jobs), |input, options| read_series(input, options, most));
+        let (summary, series) = read.map_err(|error: ReadError| unreadable(path, &error))?;
+        super::print_doubts(path, &summary);
+        let name = path.display().to_string();
+        series.iter().filter(|series| drawable(series)).map(|series| figure_of(&name, series)).collect()
+    });
+    let drawn: Vec<(PathBuf, Vec<String>)> = unless_stopped(stop, drawn)?;
+    Ok(drawn.into_iter().flat_map(|(_, figures)| figures).collect())
+}
+
+/// The figure of a connection of `file`.
+fn figure_of(file: &str, series: &ConnectionSeries) -> Result<String, CliError> {
+    svg(&caption(file, series), series).map_err(|error| CliError::Failed(format!("cannot draw {file}: {error}")))
 }
 
 /// Title of a figure.

@@ -7,13 +7,15 @@ const embedded = (id) => JSON.parse(document.getElementById(id).textContent);
 const unpacked = (id) => inflated(document.getElementById(id).textContent);
 
 /** The bytes of base64 of zlib. */
-async function inflated(packed) {
+function inflated(packed) {
   const text = atob(packed);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  return inflatedBytes(bytes);
 }
+
+/** The bytes of zlib. */
+const inflatedBytes = async (bytes) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer());
 
 /** The text packed under `id`. */
 const unpackedText = async (id) => new TextDecoder().decode(await unpacked(id));

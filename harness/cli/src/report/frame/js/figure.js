@@ -17,6 +17,8 @@ const LANE_HEIGHT = 17;
 const AXIS_HEIGHT = 34;
 /** How high the spans under ticks are, pixels. */
 const FOOT = 5;
+/** How long a figure that is moved draws before it lets the page do something else, ms. */
+const PIECE = 8;
 const TOUCH = matchMedia("(pointer: coarse)").matches;
 
 /** Decimals that distinguish times on a figure of `span` seconds. */
@@ -50,6 +52,8 @@ class Figure {
     this.beyond = false;
     /** What is drawn, for whoever checks it: a line's key, its panel, points, whether they are all there are. */
     this.drawn = [];
+    /** What is drawn panel by panel and not shown yet. */
+    this.drawing = null;
     this.body = el("div", { class: "panels" });
     holder.append(this.body);
     this.listen();
@@ -62,6 +66,7 @@ class Figure {
   set(spec) {
     const whole = !this.spec || (this.view[0] === this.spec.whole[0] && this.view[1] === this.spec.whole[1]);
     this.spec = spec;
+    this.drawing = null;
     if (whole || !(this.view[0] < spec.whole[1])) this.view = [...spec.whole];
     this.build();
     this.refresh();
@@ -143,6 +148,12 @@ class Figure {
       this.fill();
       return;
     }
+    this.begin();
+    while (this.drawing) this.drawNext();
+  }
+
+  /** Takes up the drawing of the times that are asked for now. */
+  begin() {
     this.stale = false;
     this.width = this.holder.clientWidth || PRINT_WIDTH;
     const width = figures.printing ? Math.min(this.width, PRINT_WIDTH) : this.width;
@@ -150,19 +161,48 @@ class Figure {
     const lanes = this.spec.panels.some((panel) => panel.lanes || panel.draw);
     this.left = small || !lanes ? 50 : 84;
     this.columns = Math.max(120, width - this.left - 10);
-    this.drawn = [];
-    this.beyond = false;
-    this.panels.forEach((place, i) => this.drawPanel(place, i === this.panels.length - 1, width, small));
+    this.drawing = { width, small, made: [], state: { view: this.view, drawn: [], beyond: false } };
+  }
+
+  /** Draws the next panel of what was taken up, whatever is asked for by now; after the last one all of them are shown. */
+  drawNext() {
+    const { width, small, made, state } = this.drawing;
+    const { view, drawn, beyond } = this;
+    const place = this.panels[made.length];
+    Object.assign(this, state);
+    if (place) made.push(this.drawPanel(place, made.length === this.panels.length - 1, width, small));
+    [state.drawn, state.beyond] = [this.drawn, this.beyond];
+    if (made.length < this.panels.length) { Object.assign(this, { view, drawn, beyond }); return; }
+    this.drawing = null;
+    made.forEach((show) => show());
     this.showCursor();
     this.showPicked();
+    this.view = view;
     this.holder.dispatchEvent(new Event("drawn"));
   }
 
-  /** Draws a panel; the last one has the time axis. */
+  /** Draws in tasks that leave the page time for others. */
+  drawInPieces() {
+    const began = performance.now();
+    while (this.drawing && performance.now() - began < PIECE) this.drawNext();
+    this.waiting = null;
+    if (this.drawing) this.waiting = setTimeout(() => this.drawInPieces());
+    else if (this.stale) this.drawSoon();
+  }
+
+  /** Draws before the next frame; several moves before that are one drawing, and those while it is drawn another. */
+  drawSoon() {
+    this.waiting ??= requestAnimationFrame(() => {
+      this.waiting = null;
+      if (!this.stale) return;
+      if (this.spec.pending) this.draw(); else { this.begin(); this.drawInPieces(); }
+    });
+  }
+
+  /** Draws a panel, the last one with the time axis, and gives what shows it. */
   drawPanel(place, last, width, small) {
     const { panel, picture } = place;
     const [height, whole] = heightsOf(panel, last, small);
-    setSize(picture, width, whole);
     const [begin, end] = this.view;
     const right = this.left + this.columns;
     const times = ticks(begin, end, Math.max(3, Math.min(10, this.columns / 90)));
@@ -180,12 +220,15 @@ class Figure {
         parts.push(svg("text", { x: tenth(x), y: height + 15, "text-anchor": x > right - 14 ? "end" : "middle" }, `${tickText(time, times.step)}${time === times[0] || !small ? " s" : ""}`));
       }
     }
-    place.height = height;
-    place.line = svg("path", { class: "cursor", d: "" });
-    place.picked = svg("path", { class: "picked", d: "" });
-    place.selection = svg("rect", { class: "selection", y: 0, height, width: 0, x: 0 });
-    place.now = last ? svg("text", { class: "now", y: height + 30, "text-anchor": "middle" }) : null;
-    picture.replaceChildren(...parts, place.picked, place.selection, place.line, ...(place.now ? [place.now] : []));
+    return () => {
+      setSize(picture, width, whole);
+      place.height = height;
+      place.line = svg("path", { class: "cursor", d: "" });
+      place.picked = svg("path", { class: "picked", d: "" });
+      place.selection = svg("rect", { class: "selection", y: 0, height, width: 0, x: 0 });
+      place.now = last ? svg("text", { class: "now", y: height + 30, "text-anchor": "middle" }) : null;
+      picture.replaceChildren(...parts, place.picked, place.selection, place.line, ...(place.now ? [place.now] : []));
+    };
   }
 
   /** The tints of states behind a panel. */
@@ -375,8 +418,7 @@ class Figure {
     if (begin === this.view[0] && begin + span === this.view[1]) return;
     this.view = [begin, span === last - first ? last : begin + span];
     this.stale = true;
-    // Several moves before the next frame are one drawing.
-    this.waiting ??= requestAnimationFrame(() => { this.waiting = null; if (this.stale) this.draw(); });
+    this.drawSoon();
     this.holder.dispatchEvent(new Event("ranged"));
   }
 

@@ -6,6 +6,9 @@ const EVENT_ROWS = 300;
 /** How long the words of the field rest before events are looked for, ms. */
 const EVENTS_REST = 300;
 
+/** Events of a trace that grows are read again no sooner than after this many times what the last reading took, as the command reads it. */
+const EVENTS_GROWN_REST = 4;
+
 /** What an event's data say in words, as far as they are whole: `key: value` each. */
 function eventWords(data) {
   try {
@@ -33,14 +36,15 @@ function heldEvents(load, missing) {
 function eventsTable(trace, figure) {
   const details = el("details", { class: "more events" }, el("summary", {}, "Events in the times shown"));
   const [body, count] = [el("tbody"), el("p", { class: "hint", role: "status" })];
-  let [turn, waiting] = [0, null];
+  let [turn, waiting, growing, took] = [0, null, null, 0];
   const fill = async () => {
     if (!details.open) return;
     turn += 1;
-    const mine = turn;
+    const [mine, began] = [turn, performance.now()];
     const reading = (share) => { if (mine === turn) count.textContent = `Reading the events of these times: ${Math.floor(100 * share)} %.`; };
     const found = await trace.loadEvents(figure.view, { words: words.value, packets: packets.checked, most: EVENT_ROWS }, reading)
       .catch((error) => { count.textContent = `The events cannot be read: ${error.message}.`; });
+    took = performance.now() - began;
     if (!found || mine !== turn) return;
     const digits = Math.max(6, timeDigits(figure.view[1] - figure.view[0]));
     body.replaceChildren(...found.rows.map(([time, name, data]) => el("tr", { tabindex: "0", onclick: () => { figure.reveal(time); figure.showCursor(time); } },
@@ -63,7 +67,10 @@ function eventsTable(trace, figure) {
     el("div", { class: "table", role: "region", tabindex: "0", "aria-label": `Events of ${trace.name}` }, el("table", {}, el("caption", { class: "visually-hidden" }, `Events of ${trace.name} in the times shown`),
       el("thead", {}, el("tr", {}, ...["Time, s", "Event", "Data"].map((head, i) => el("th", { scope: "col", class: i ? "plain" : "number plain" }, head)))), body)));
   details.addEventListener("toggle", fill);
-  for (const event of ["ranged", "told"]) figure.holder.addEventListener(event, ask);
+  figure.holder.addEventListener("ranged", ask);
+  figure.holder.addEventListener("told", () => {
+    growing ??= setTimeout(() => { growing = null; fill(); }, Math.max(EVENTS_REST, EVENTS_GROWN_REST * took));
+  });
   return details;
 }
 

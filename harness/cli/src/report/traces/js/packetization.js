@@ -62,7 +62,7 @@ function packetizationView(trace, figure) {
   const { selection } = trace;
   const details = el("details", { class: "more packetization" }, el("summary", {}, "Packetization: the bytes of packets from the times shown"));
   const picture = svg("svg", { class: "panel-picture", role: "img", "aria-label": `Packetization of ${trace.name}: the list of packets holds the same` });
-  const [readout, box] = [el("p", { class: "readout", role: "status" }), el("div", { class: "table", role: "region", tabindex: "0", "aria-label": "Packets over their bytes" }, picture)];
+  const [readout, box] = [el("p", { class: "readout", role: "status" }), el("div", { class: "table", role: "region", tabindex: "0", "aria-label": "Packets over their bytes; arrow keys choose the one before or after" }, picture)];
   let [held, beside, start, parity, chosenWay, turn, drawn] = [null, BESIDE_AT_FIRST, null, null, null, 0, []];
   const choice = (label, options, value, set) => el("label", {}, `${label} `, el("select", { onchange: (event) => { set(event.target.value); fill(); } }, ...options.map(([key, text]) => el("option", { value: key, selected: key === value }, text))));
   /** Which way more data goes. */
@@ -110,6 +110,15 @@ function packetizationView(trace, figure) {
     fill();
   };
   picture.addEventListener("click", ({ target }) => { const part = drawn[target.dataset?.part]; if (part) selection.choose(held, part.packet); });
+  box.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const shown = drawn.filter(({ row }) => row === 1).map(({ packet }) => packet);
+    const at = shown.findIndex((packet) => selection.is(held, packet));
+    const next = shown[at < 0 ? 0 : at + step];
+    if (next === undefined) go(step); else selection.choose(held, next);
+  });
   selection.addEventListener("chosen", () => {
     const { packets, index } = selection;
     // What is chosen elsewhere is shown here.
