@@ -46,6 +46,13 @@ test("the page of a trace that is written follows it to its end", async () => {
       assert.ok(before > 1, `${before} s`);
       assert.match(await page.locator("#facts").textContent(), /1 connection · followed as they are written/);
       await shot(page, "watch-half");
+      await assertNamed(page);
+      // Events are asked for when they are looked at.
+      const metricsIn = (bytes) => bytes.toString().split("\n").filter((line) => line.includes("recovery_metrics_updated") && line.includes("congestion_window"));
+      const listed = (bytes) => page.waitForFunction((count) => document.querySelector(".events .hint").textContent.startsWith(`${count} events`), new Intl.NumberFormat("en").format(metricsIn(bytes).length), { timeout: 60_000 });
+      await page.locator(".events summary").click();
+      await page.locator(".events input[type=search]").fill("metrics congestion_window");
+      await listed(whole.subarray(0, half));
       const { version } = await page.evaluate(() => document.documentElement.dataset);
       appendFileSync(file, whole.subarray(half));
       await page.waitForFunction((seen) => document.documentElement.dataset.version !== seen, version, { timeout: 60_000 });
@@ -53,13 +60,9 @@ test("the page of a trace that is written follows it to its end", async () => {
         .filter(({ points }) => points > 0).map(({ x, points }) => x[points - 1])) > 1.5 * seen, before, { timeout: 60_000 });
       assert.equal(await page.locator("#content > section").count(), 1, "the same trace, not a second one");
       await shot(page, "watch-whole");
-      await assertNamed(page);
-      // Events are asked for when they are looked at.
-      await page.locator(".events summary").click();
-      await page.locator(".events input[type=search]").fill("metrics congestion_window");
-      const metrics = whole.toString().split("\n").filter((line) => line.includes("recovery_metrics_updated") && line.includes("congestion_window"));
-      await page.waitForFunction((count) => document.querySelector(".events .hint").textContent.startsWith(`${count} events`), new Intl.NumberFormat("en").format(metrics.length), { timeout: 60_000 });
-      assert.equal(await page.locator(".events tbody tr").count(), Math.min(300, metrics.length));
+      // The list of events that is open has what was added.
+      await listed(whole);
+      assert.equal(await page.locator(".events tbody tr").count(), Math.min(300, metricsIn(whole).length));
       await page.setViewportSize(PHONE);
       assert.equal(await overflow(page), 0);
     }));
