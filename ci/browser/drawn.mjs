@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 
-const WIDTHS = [1000, 340];
+/** How wide figures are in windows of 1440 and of 390 pixels. */
+const WIDTHS = [1312, 366];
 
 /** The SVG of each figure within `scope`, by its section, at both widths. */
 export async function drawn(page, scope) {
