@@ -28,11 +28,12 @@ test("every recorded trace measures as on the command line, or is refused for th
   for (const [i, path] of traces.entries()) {
     const status = await rows.nth(i).locator(".status").textContent();
     if (expected[i].status === 0) assert.match(status, /^[\d,]+ events? in [\d.]+ s · .* · memory: [\d.]+ MB to read, [\d.]+ [kM]B for figures$/, path);
-    else assert.ok(expected[i].stderr.includes(status), `${path}: ${status}, the command line: ${expected[i].stderr}`);
+    else assert.ok(expected[i].stderr.replaceAll("`", "").includes(status), `${path}: ${status}, the command line: ${expected[i].stderr}`);
   }
   // What the command line doubts, the page does.
   const doubts = expected.filter(({ status }) => status === 0).flatMap(({ stderr }) => stderr.trim().split("\n").filter(Boolean));
   assert.equal(await page.locator("#files .note").count(), doubts.length, doubts.join("\n"));
+  assert.ok(!(await page.locator("#files").textContent()).includes("`"), "what is code is set as code");
   await shot(page, "viewer-traces");
 }));
 
@@ -151,9 +152,13 @@ test("what is no trace is refused with a reason, and two files of one name are d
   const [picture, cut] = [join(work, "picture.qlog"), join(work, "cut.sqlog.zst")];
   writeFileSync(picture, "\x89PNG and more");
   writeFileSync(cut, readFileSync(own("ietf-quinn.sqlog.zst")).subarray(0, 100));
-  await open(page, [picture, cut, own("ietf-quinn.sqlog"), own("ietf-quinn.sqlog.gz")]);
+  // A capture is refused with a way.
+  const capture = join(work, "capture.pcapng");
+  writeFileSync(capture, Buffer.concat([Buffer.from("0a0d0d0a1c0000004d3c2b1a01000000", "hex"), Buffer.alloc(12, 0xff)]));
+  await open(page, [picture, cut, capture, own("ietf-quinn.sqlog"), own("ietf-quinn.sqlog.gz")]);
   const [one, other] = ["cut.sqlog.zst", "picture.qlog"].map((name) => page.locator("#files li", { hasText: name }));
   assert.match(await other.locator(".status").textContent(), /^no qlog: /);
+  assert.equal(await page.locator("#files li", { hasText: "capture.pcapng" }).locator("code").first().textContent(), "windlass qlog convert CAPTURE --out TRACE.sqlog");
   assert.equal(await one.getAttribute("class"), "failed", await one.textContent());
   assert.deepEqual(await page.locator("#sections h2").allTextContents(), ["ietf-quinn", "ietf-quinn (2)"]);
 }));

@@ -13,6 +13,8 @@ const REST = 250;
 const opened = { files: [], numbers: 0, hidden: new Set() };
 
 const size = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: bytes < 1e7 ? 1 : 0 })} MB`);
+/** A text of the program, what stands between backticks in it as code. */
+const withCode = (text) => text.split("\x60").map((part, i) => (i % 2 ? el("code", {}, part) : part));
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
 /** The connections of all files, as far as they are read. */
@@ -186,14 +188,14 @@ function finishFile(entry, done) {
     for (const note of entry.sections.querySelectorAll(".partial")) note.textContent = "The beginning: reading was stopped.";
   } else if (done.code !== 0) {
     entry.row.classList.add("failed");
-    entry.status.textContent = done.stderr || "the program failed";
+    entry.status.replaceChildren(...withCode(done.stderr || "the program failed"));
   } else {
     const { events, framing, schema_version: version } = entry.facts;
     entry.status.textContent = [`${plural(events, "event")} in ${seconds(took)}`, [framing, version].filter(Boolean).join(", "),
       `memory: ${size(entry.memory)} to read, ${size(entry.figures)} for figures`].join(" · ");
     const share = el("button", { type: "button", "aria-label": `Save ${entry.file.name} as a page to share`, onclick: () => sharePage(entry, share) }, "Save as a page");
     entry.row.lastElementChild.before(share);
-    entry.row.append(...entry.doubts.map((doubt) => el("p", { class: "note" }, `${doubt[0].toUpperCase()}${doubt.slice(1)}.`)));
+    entry.row.append(...entry.doubts.map((doubt) => el("p", { class: "note" }, ...withCode(`${doubt[0].toUpperCase()}${doubt.slice(1)}.`))));
   }
   announce(`${entry.file.name}: ${entry.status.textContent}`);
   drawOtherEnds(entry);
