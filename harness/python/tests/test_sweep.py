@@ -158,8 +158,10 @@ class Sweeps(unittest.TestCase):
 
     def test_ctrl_c_ends_it_and_what_is_done_is_kept(self):
         long = PLAN | {"seeds": 3000, "scenario": PLAN["scenario"] | {"duration_s": 30}}
+        # A shell lets what it runs in the background ignore the signal.
         program = textwrap.dedent(f"""
-            import windlass
+            import signal, windlass
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             try:
                 windlass.sweep({long!r}, "out")
             except KeyboardInterrupt:

@@ -16,13 +16,16 @@ Engine = Callable[[list[str]], Iterable[tuple[int, str]]]
 """Carries out cells: gets them as texts, and yields the number of each in the list and its record, which ``measure_cell``
 gives, anywhere where this version of windlass is installed."""
 
-# Packets of a task: a second or two of the simulator, long against the start of a task, short against what a node that
-# dies may lose.
-_WORK_OF_A_TASK = 4_000_000
+# A task is this part of all packets: twenty CPUs that are lost in the middle of one lose a hundredth of the work. But it is long
+# against the start of a task, and at most a second or two of the simulator.
+_TASKS = 2000
+_LEAST_WORK = 100_000
+_MOST_WORK = 4_000_000
 
-# Tasks that wait for a CPU, for each there is: none is idle, and what scales clusters sees that there is more to do.
-_TASKS_PER_CPU = 4
-_FEWEST_TASKS = 64
+# Tasks at a time, for each CPU there is: none is idle, and what scales clusters sees that there is more to do. All of them are
+# lost with the head.
+_TASKS_PER_CPU = 2
+_FEWEST_TASKS = 4
 
 
 def sweep(
@@ -95,10 +98,12 @@ def _measured(cells: list[str]) -> list[str]:
 
 def _tasks(cells: list[str]) -> Iterator[range]:
     """The numbers of cells that are a task together."""
+    works = [json.loads(cell)["work"] for cell in cells]
+    enough = min(max(sum(works) / _TASKS, _LEAST_WORK), _MOST_WORK)
     first, work = 0, 0
-    for number, cell in enumerate(cells):
-        work += json.loads(cell)["work"]
-        if work >= _WORK_OF_A_TASK:
+    for number, more in enumerate(works):
+        work += more
+        if work >= enough:
             yield range(first, number + 1)
             first, work = number + 1, 0
     if first < len(cells):
@@ -106,7 +111,7 @@ def _tasks(cells: list[str]) -> Iterator[range]:
 
 
 def on_ray(cells: list[str], *, retries: int = 10) -> Iterator[tuple[int, str]]:
-    """The engine "ray". Some cells, a second or two of the simulator, are a task of one CPU; one whose worker or node dies
+    """The engine "ray". Some cells, a second or two of the simulator at most, are a task of one CPU; one whose worker or node dies
     is run again elsewhere, up to ``retries`` times."""
     import ray  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
