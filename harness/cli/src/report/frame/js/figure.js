@@ -183,9 +183,9 @@ class Figure {
 
   /** Draws in tasks that leave the page time for others. */
   drawInPieces() {
+    this.waiting = null;
     const began = performance.now();
     while (this.drawing && performance.now() - began < PIECE) this.drawNext();
-    this.waiting = null;
     if (this.drawing) this.waiting = setTimeout(() => this.drawInPieces());
     else if (this.stale) this.drawSoon();
   }
