@@ -390,6 +390,7 @@ catalogue! {
     Nice("nice") => nice::Nice,
     Rapid("rapid") => rapid::Rapid,
     C4("c4") => c4::C4,
+    Bbr1("bbr1") => bbr1::Bbr1,
 }
 
 impl Algorithm {

@@ -21,6 +21,10 @@ pub struct RateSample {
 }
 
 impl RateSample {
+    /// The sample of an ACK for which the stack has no [`Delivery`](crate::event::Delivery).
+    pub const NONE: RateSample =
+        RateSample { prior_delivered: 0, delivered: 0.0, rate: 0.0, tx_in_flight: 0.0, lost: 0.0, app_limited: true };
+
     /// The sample `acked` makes at `now`; none from a stack that kept no record of the
     /// departure. An interval shorter than `min_rtt` shows how ACKs were bunched, not how
     /// fast the path is, and gives no rate.

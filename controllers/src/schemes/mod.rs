@@ -4,6 +4,7 @@ pub mod a_tcp;
 pub mod a_tcp_p;
 pub mod aimd;
 pub mod bbr;
+pub mod bbr1;
 pub mod bic;
 pub mod c4;
 pub mod card;

@@ -15,10 +15,6 @@ const MAX_BW_FILTER_LEN: u64 = 2;
 /// `ExtraAckedFilterLen`, rounds (§5.5.9).
 const EXTRA_ACKED_FILTER_LEN: u64 = 10;
 
-/// The sample of an ACK for which the stack has no [`Delivery`](crate::event::Delivery).
-const NO_SAMPLE: RateSample =
-    RateSample { prior_delivered: 0, delivered: 0.0, rate: 0.0, tx_in_flight: 0.0, lost: 0.0, app_limited: true };
-
 /// An ACK with the delivery-rate sample it makes; the facts of the event are reached through it.
 #[derive(Debug)]
 pub(super) struct Ack<'a> {
@@ -42,7 +38,7 @@ impl<'a> Ack<'a> {
         let ahead = state.rtt_ahead;
         let min_rtt = acked.rtt.map_or(state.min_rtt.min(ahead), |rtt| rtt.min);
         let min_rtt = if min_rtt == NO_RTT { Span::ZERO } else { min_rtt };
-        let mut sample = RateSample::of(acked, now, min_rtt).unwrap_or(NO_SAMPLE);
+        let mut sample = RateSample::of(acked, now, min_rtt).unwrap_or(RateSample::NONE);
         sample.app_limited |= state.is_probe_rtt_limited(sample.prior_delivered);
         Ack {
             now,

@@ -287,6 +287,10 @@ fn standing(controller: &str) -> Option<(Standing, &'static str)> {
             Standing::Seconds(0.25),
             "an RTT at most 250 ms above the least (draft-huitema-ccwg-c4-spec, Nominal max RTT)",
         ),
+        "bbr1" => (
+            Standing::Bdp(1.0),
+            "a window of two BDP (draft-cardwell-iccrg-bbr-congestion-control-00 §4.2.3.2, §4.3.4.3)",
+        ),
         "bbr" => (Standing::Bdp(1.0), "an inflight of two BDP (draft-ietf-ccwg-bbr-06 §5.6.4.2)"),
         _ => return None,
     })

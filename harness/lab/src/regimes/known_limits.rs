@@ -609,6 +609,25 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         holds: |regime| holds_less(regime, 3.0),
         says: "A push adds a packet to a window of two",
     },
+    KnownLimit { controllers: &["bbr1"], kinds: LOSS, holds: |_| true, says: "It does not answer losses" },
+    KnownLimit {
+        controllers: &["bbr1"],
+        kinds: QUEUE,
+        holds: |regime| regime.flows() > 1,
+        says: "Several flows see each other's queue in every sample of the RTT",
+    },
+    KnownLimit {
+        controllers: &["bbr1"],
+        kinds: USE,
+        holds: Regime::holds_acks,
+        says: "its bandwidth samples are those of bursts",
+    },
+    KnownLimit {
+        controllers: &["bbr1"],
+        kinds: &[Kind::Window],
+        holds: |regime| holds_less(regime, 8.0),
+        says: "It never has fewer than four packets in flight (draft §4.2.3.3), and three quanta more",
+    },
 ];
 
 /// What `controller`'s page says to a bound of that kind in `regime` on `stack`.

@@ -1,4 +1,4 @@
-//! BBR on paths that are hard for it.
+//! BBR on paths that are hard for it, and what its first version does to others.
 
 use crate::common::scenario;
 use windlass_controllers::{Span, Time};
@@ -85,4 +85,51 @@ fn marks_of_a_queue_that_another_fills_leave_a_share() {
                 [[flow]]\ncontroller = \"under-test\"\necn = true\n[[flow]]\ncontroller = \"cubic\"\nstart_s = 2\n";
     let goodput = stretch(text, "bbr", 0.0, 60.0).goodput;
     assert!(goodput > 5.0, "{goodput}");
+}
+
+/// Shares of the link of two flows from 10 s to 60 s.
+fn shares(link: &str, flows: &str) -> [f64; 2] {
+    let text = format!("duration_s = 60\n[dumbbell]\nrate_mbps = 20\n{link}\n{flows}");
+    let mut simulation = Simulation::new(&scenario(&text, "bbr1")).unwrap();
+    let mut bytes = |until_s| {
+        simulation.run_until(Time::ZERO + Span::from_secs_f64(until_s));
+        [0, 1].map(|flow| simulation.counts(flow).goodput_bytes as f64)
+    };
+    let (before, after) = (bytes(10.0), bytes(60.0));
+    [0, 1].map(|flow| 8e-6 * (after[flow] - before[flow]) / 50.0 / 20.0)
+}
+
+/// What version 1 does to a flow that answers losses: before a buffer of a tenth of the product it has nearly all of the link,
+/// before one of eight less than half (Ware et al., IMC 2019).
+#[test]
+fn version_1_takes_its_share_from_reno_in_a_shallow_buffer() {
+    let beside_reno = "[[flow]]\ncontroller = \"under-test\"\n[[flow]]\ncontroller = \"reno\"\n";
+    let [bbr, reno] = shares("rtt_ms = 40\nbuffer_bdp = 0.1", beside_reno);
+    assert!(bbr > 0.7 && reno < 0.15, "{bbr} {reno}");
+    let [deep, _] = shares("rtt_ms = 40\nbuffer_bdp = 8", beside_reno);
+    assert!(deep < 0.5, "{deep}");
+}
+
+/// Of two flows the one with the longer RTT has more in the queue they keep, and more of the link (Hock, Bless and Zitterbart,
+/// ICNP 2017).
+#[test]
+fn version_1_favours_the_longer_rtt() {
+    let [short, long] = shares(
+        "rtt_ms = 10\nbuffer_bdp = 20",
+        "[[flow]]\ncontroller = \"under-test\"\n[[flow]]\ncontroller = \"under-test\"\nrtt_ms = 50\n",
+    );
+    assert!(long > 2.0 * short, "{short} {long}");
+}
+
+/// §4.3.5: every ten seconds four packets for 200 ms, some two per cent of the time.
+#[test]
+fn version_1_looks_for_the_minimum_rtt_every_ten_seconds() {
+    let text = "duration_s = 60\nsample_ms = 50\n[dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_bdp = 2\n\
+                [[flow]]\ncontroller = \"under-test\"\n";
+    let outcome = sim::run(&scenario(text, "bbr1")).unwrap();
+    let flow = &outcome.flows[0];
+    let rates = &flow.series.goodput_mbps;
+    let dips = rates.windows(2).filter(|pair| pair[0] >= 5.0 && pair[1] < 5.0).count();
+    assert!((4..=6).contains(&dips), "{dips}: {rates:?}");
+    assert!(flow.goodput_mbps > 18.5, "{}", flow.goodput_mbps);
 }
