@@ -2,6 +2,7 @@
 //! applications](sim) over the [network model](windlass_network), [measures](measure) that are the same
 //! for every stack, [what a run yields](outcome), and [golden] traces of every controller.
 
+pub mod application;
 pub mod golden;
 pub mod measure;
 pub mod outcome;

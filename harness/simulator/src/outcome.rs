@@ -96,6 +96,9 @@ pub struct FrameOutcome {
     pub delay_p95_ms: Option<f64>,
     /// 99 % of them took no longer than this, ms.
     pub delay_p99_ms: Option<f64>,
+    /// Mean rate of what an encoder wrote that follows the estimated send rate, Mbit/s; `None` of another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoded_mbps: Option<f64>,
 }
 
 /// A flow over time: columns of equal length, sampled at equal distances.

@@ -111,6 +111,11 @@ impl Flow {
             return Ok(());
         }
         let before = self.transfer.made();
+        let mut room = {
+            let mut log = lock(&self.sender_log);
+            let time = log.by_network();
+            self.writer.write(now, before, time, &mut log.meter)
+        };
         loop {
             if self.transfer.unwritten.is_empty() && !self.transfer.is_written() {
                 let window = connection.path_stats().next().map_or(0, |path| path.cwnd as u64);
@@ -123,7 +128,8 @@ impl Flow {
                     Ok(_) | Err(quiche::Error::InvalidStreamState(_)) => {}
                     Err(error) => return Err(error.to_string()),
                 }
-                self.transfer.make(self.writer.room(now, self.transfer.made()));
+                self.transfer.make(room);
+                room -= self.transfer.unwritten.len() as u64;
                 if self.transfer.unwritten.is_empty() {
                     return Ok(());
                 }
@@ -152,6 +158,9 @@ impl Flow {
             self.transfer.receive(self.transfer.in_order(), Bytes::copy_from_slice(&buffer[..bytes]));
             self.ended |= end;
         }
+        let mut log = lock(&self.sender_log);
+        let time = log.by_network();
+        log.meter.received(time, self.transfer.in_order());
     }
 
     /// Reads what quiche's statistics say of the controller.

@@ -9,7 +9,7 @@ use windlass_network::Stream;
 use windlass_qlog::{Detail, Profile};
 use windlass_quiche::{Definition, STACK};
 use windlass_simulator::measure::Meter;
-use windlass_simulator::scenario::{Control, FlowSpec, WRITES};
+use windlass_simulator::scenario::{Control, FRAMES, FlowSpec, WRITES};
 use windlass_stacks::driver::log::{Run, SMALLEST, begin, description};
 use windlass_stacks::driver::native::{NativeDecision, NativeObserver, NoNative};
 use windlass_stacks::driver::sender_log::{Output, SenderLog, SenderLogRecorder};
@@ -30,7 +30,7 @@ pub struct Driver {
 
 impl SansIo for Driver {
     const NAME: &'static str = STACK;
-    const KEYS: &'static [&'static str] = &["resume", "receive_window_bytes", WRITES];
+    const KEYS: &'static [&'static str] = &["resume", "receive_window_bytes", WRITES, FRAMES];
     type Connection = Flow;
 
     fn parts(&self, context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Parts<Flow>, RunError> {

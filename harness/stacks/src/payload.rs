@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
-use windlass_controllers::Span;
+use windlass_controllers::Time;
 use windlass_network::Stream;
+use windlass_simulator::application;
+use windlass_simulator::measure::Meter;
 pub use windlass_simulator::measure::{Hash, hex};
 use windlass_simulator::scenario::{FlowSpec, REQUEST_BYTES, Writes};
 
@@ -81,32 +83,37 @@ impl Source {
 #[derive(Debug)]
 pub struct Writer {
     /// `None` if there is always more than fits.
-    writes: Option<Writes>,
+    source: Option<application::Source>,
     began: Option<Instant>,
-    next: Option<Instant>,
 }
 
 impl Writer {
     /// One that `writes`; `None` if it has always more than fits.
     #[must_use]
     pub fn new(writes: Option<Writes>) -> Writer {
-        Writer { writes, began: None, next: None }
+        Writer { source: writes.map(application::Source::new), began: None }
     }
 
-    /// Bytes it writes at `now`, having made `made`; the first call begins.
-    pub fn room(&mut self, now: Instant, made: u64) -> u64 {
-        let Some(writes) = self.writes else { return u64::MAX };
+    /// Writes what is due at `now`, which is `time` of the run, into the numbers of `meter`; the first call begins. Returns
+    /// how many bytes there are beyond the `made` ones.
+    pub fn write(&mut self, now: Instant, made: u64, time: Time, meter: &mut Meter) -> u64 {
+        let Some(source) = &mut self.source else { return u64::MAX };
         let began = *self.began.get_or_insert(now);
-        let since = u64::try_from(now.saturating_duration_since(began).as_nanos()).unwrap_or(u64::MAX);
-        let count = writes.count(Span(since));
-        self.next = Some(began + Duration::from_nanos(writes.at(count).0));
-        writes.total(count).saturating_sub(made)
+        loop {
+            let at = began + Duration::from_nanos(source.next().0);
+            if at > now {
+                return source.total().saturating_sub(made);
+            }
+            let bytes = source.write(meter.send_rate.map(|rate| rate.bits_per_s));
+            let age = u64::try_from((now - at).as_nanos()).unwrap_or(u64::MAX);
+            meter.wrote(Time(time.0.saturating_sub(age)), bytes);
+        }
     }
 
     /// When it writes next; `None` before the first write and where there is always more than fits.
     #[must_use]
     pub fn next(&self) -> Option<Instant> {
-        self.next
+        Some(self.began? + Duration::from_nanos(self.source.as_ref()?.next().0))
     }
 }
 
@@ -200,6 +207,12 @@ impl Transfer {
     #[must_use]
     pub fn in_order(&self) -> u64 {
         self.sink.in_order()
+    }
+
+    /// Bytes made by all of `transfers`.
+    #[must_use]
+    pub fn made_by(transfers: &[Transfer]) -> u64 {
+        transfers.iter().map(Transfer::made).sum()
     }
 
     /// Bytes received by all of `transfers`.

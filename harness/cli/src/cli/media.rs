@@ -74,6 +74,9 @@ pub(super) struct FrameDelay {
     /// Controller of the flow that always has data [default: the video's]
     #[arg(long, value_name = "NAME")]
     beside: Option<String>,
+    /// Have the video's encoder follow the estimated send rate, from 0.5 to 4 Mbit/s
+    #[arg(long)]
+    encoder: bool,
     /// Stacks, separated by commas
     #[arg(long, value_name = "STACK", value_delimiter = ',', default_value = "sim")]
     stack: Vec<String>,
@@ -97,21 +100,26 @@ impl FrameDelay {
             choice::controller(name)?;
         }
         let store: Store<Measured<Frames>> = Store::open(&self.out)?;
+        let case = |queue| frame_delay::Case { queue, beside, encoder: self.encoder };
         let rows: Vec<_> = pairs(&controllers, &stacks)
-            .map(|(name, stack)| Queue::ALL.map(|queue| frame_delay::Case { queue, beside }.cell(name, stack)))
+            .map(|(name, stack)| Queue::ALL.map(|queue| case(queue).cell(name, stack)))
             .collect();
         carry_out(rows.as_flattened(), &store, &Cores { jobs: self.jobs, run: frame_delay::measure })?;
-        let says = "ms that 95 % of the frames took no longer than, share of late ones (over 150 ms); Mbit/s of the flow beside";
-        print(&by_controller(says, &Queue::ALL, &rows, &store, shown_frames))
+        let encoded = if self.encoder { "Mbit/s of the video; " } else { "" };
+        let says = format!(
+            "ms that 95 % of the frames took no longer than, share of late ones (over 150 ms); {encoded}Mbit/s of the flow beside"
+        );
+        print(&by_controller(&says, &Queue::ALL, &rows, &store, shown_frames))
     }
 }
 
-/// `47 0% 15.2`; a `–` stands for what was not measured.
+/// `47 0% 15.2`, or with an encoder `47 0% 3.4 15.2`; a `–` stands for what was not measured.
 fn shown_frames(frames: Frames) -> String {
     let or_none =
         |value: Option<f64>, digits: usize| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
     let late = or_none(frames.late().map(|late| 100.0 * late), 0);
-    format!("{} {late}% {:.1}", or_none(frames.video.delay_p95_ms, 0), frames.bulk_mbps)
+    let encoded = frames.video.encoded_mbps.map_or_else(String::new, |mbps| format!("{mbps:.1} "));
+    format!("{} {late}% {encoded}{:.1}", or_none(frames.video.delay_p95_ms, 0), frames.bulk_mbps)
 }
 
 /// Every controller on every stack, by their names, stack after stack.

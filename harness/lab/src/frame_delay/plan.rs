@@ -80,6 +80,8 @@ pub struct Case<'a> {
     pub queue: Queue,
     /// The controller of the flow beside it; `None` for the video's own.
     pub beside: Option<&'a str>,
+    /// Whether its encoder follows the estimated send rate, down to an eighth of its rate.
+    pub encoder: bool,
 }
 
 impl Case<'_> {
@@ -88,19 +90,25 @@ impl Case<'_> {
     pub fn cell(&self, controller: &str, stack: &str) -> Cell {
         let (kind, buffer_bdp) = self.queue.written();
         let beside = self.beside.unwrap_or("under-test");
+        let encoder = if self.encoder { format!("encoder_least_mbps = {}\n", VIDEO_MBPS / 8.0) } else { String::new() };
         Cell {
-            name: format!("{controller} beside {} on {stack}, {}", self.beside.unwrap_or("itself"), self.queue),
+            name: format!(
+                "{controller} beside {} on {stack}, {}{}",
+                self.beside.unwrap_or("itself"),
+                self.queue,
+                if self.encoder { ", encoder" } else { "" }
+            ),
             file: String::new(),
             scenario: format!(
                 "duration_s = {END}\nsample_ms = 100\n[dumbbell]\nrate_mbps = {LINK_MBPS}\nrtt_ms = {RTT_MS}\n\
                  buffer_bdp = {buffer_bdp}\nqueue = \"{kind}\"\n\
                  [[flow]]\nname = \"video\"\ncontroller = \"under-test\"\napplication_mbps = {VIDEO_MBPS}\nframes_per_s = 30\n\
-                 key_frame_every = 60\n[[flow]]\nname = \"bulk\"\ncontroller = \"{beside}\"\nstart_s = {BESIDE_AT}\n"
+                 key_frame_every = 60\n{encoder}[[flow]]\nname = \"bulk\"\ncontroller = \"{beside}\"\nstart_s = {BESIDE_AT}\n"
             ),
             controller: controller.to_owned(),
             stack: stack.to_owned(),
             seed: 1,
-            reads: "frame-delay/1".to_owned(),
+            reads: "frame-delay/2".to_owned(),
             work: 100 + (END * LINK_MBPS * 1e6 / 8.0 / PACKET.1) as u64,
         }
     }

@@ -2,10 +2,14 @@ use super::*;
 use crate::grid::Measured;
 
 fn frames(queue: Queue, controller: &str, beside: Option<&str>, stack: &str) -> Frames {
-    let case = Case { queue, beside };
+    let case = Case { queue, beside, encoder: false };
+    run(case, controller, stack)
+}
+
+fn run(case: Case<'_>, controller: &str, stack: &str) -> Frames {
     match measure(&case.cell(controller, stack), &|_| false).map(|reading| reading.read) {
         Ok(Measured::Run(frames)) => frames,
-        other => panic!("{controller} beside {beside:?}: {other:?}"),
+        other => panic!("{controller}, {case:?}: {other:?}"),
     }
 }
 
@@ -33,9 +37,22 @@ fn the_flow_beside_it_may_have_another_controller() {
     assert!(p95(&own) < 100.0 && p95(&beside) > 1000.0, "{own:?} {beside:?}");
 }
 
+/// A video that takes what the estimate says waits less, and gets less, than one that insists on its rate.
 #[test]
-fn a_stack_without_frames_says_so() {
-    let cell = Case { queue: Queue::Short, beside: None }.cell("cubic", "s2n-quic");
+fn an_encoder_that_follows_the_estimate_gives_way() {
+    let [fixed, follows] =
+        [false, true].map(|encoder| run(Case { queue: Queue::Short, beside: Some("cubic"), encoder }, "copa", "sim"));
+    let encoded = follows.video.encoded_mbps.expect("an encoder");
+    assert!((0.5..4.0).contains(&encoded) && fixed.video.encoded_mbps.is_none(), "{encoded}");
+    assert!(p95(&follows) < p95(&fixed) && follows.late() <= fixed.late(), "{follows:?} {fixed:?}");
+    // With a queue of its own nothing keeps it from its rate.
+    let own = run(Case { queue: Queue::FqCoDel, beside: None, encoder: true }, "cubic", "sim");
+    assert!(own.video.encoded_mbps.is_some_and(|mbps| mbps > 3.0), "{own:?}");
+}
+
+#[test]
+fn a_controller_that_a_stack_cannot_run_says_so() {
+    let cell = Case { queue: Queue::Short, beside: None, encoder: false }.cell("bbr", "quinn");
     let read = measure(&cell, &|_| false).map(|reading| reading.read);
     assert!(matches!(&read, Ok(Measured::Not { not_run }) if !not_run.is_empty()), "{read:?}");
 }

@@ -64,10 +64,10 @@ impl Meter {
         Meter { frames: FrameMeter::new(spec.writes).map(Box::new), ..Meter::new(spec.packet_bytes) }
     }
 
-    /// The application writes at `now`.
-    pub fn wrote(&mut self, now: Time) {
+    /// The application has written at `now`, and so many bytes in all.
+    pub fn wrote(&mut self, now: Time, bytes: u64) {
         if let Some(frames) = &mut self.frames {
-            frames.wrote(now);
+            frames.wrote(now, bytes);
         }
     }
 

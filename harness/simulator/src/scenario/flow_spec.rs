@@ -4,6 +4,8 @@ use windlass_adapter::NamedController;
 use windlass_controllers::{SavedPath, Span, Time};
 use windlass_network::{RouteId, Stream};
 
+use super::application::{FRAMES, WRITES, Writes};
+
 /// Bytes of a request ([`FlowSpec::requests`]), on a stream of its own.
 pub const REQUEST_BYTES: u32 = 16;
 
@@ -227,99 +229,6 @@ impl Misbehaviour {
 
 /// The key of a flow whose receiver [misbehaves](FlowSpec::misbehaves).
 pub const RECEIVER: &str = "receiver";
-
-/// The keys of [`FlowSpec::writes`], as messages name them.
-pub const WRITES: &str = "application_mbps or burst_bytes";
-
-/// The key of a flow whose application writes a video.
-pub const FRAMES: &str = "frames_per_s";
-
-/// An application that writes so much now and again, and at first when it begins.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Writes {
-    /// Mean bytes of a write.
-    pub bytes: f64,
-    /// Time from one to the next.
-    pub every: Span,
-    /// How long it writes and how long it does not, in turn; `None` if it always writes.
-    pub pauses: Option<(Span, Span)>,
-    /// Each write is a frame of a video; `None` if it is not.
-    pub frames: Option<Frames>,
-}
-
-/// The frames of a video.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Frames {
-    /// The first of so many is a key frame.
-    pub key_every: u64,
-    /// So many times as large as the others.
-    pub key_factor: f64,
-    /// A frame that takes longer to arrive is late.
-    pub late: Span,
-}
-
-impl Writes {
-    /// Time between two writes of an application with a rate.
-    const OFTEN: Span = Span::from_millis(10);
-
-    /// So many bytes each time.
-    #[must_use]
-    pub fn new(bytes: f64, every: Span) -> Writes {
-        Writes { bytes, every, pauses: None, frames: None }
-    }
-
-    /// Of an application with a rate of `mbps`, Mbit/s.
-    #[must_use]
-    pub fn at_rate(mbps: f64) -> Writes {
-        Writes::every(mbps, Writes::OFTEN)
-    }
-
-    /// The same, `every` so often.
-    #[must_use]
-    pub fn every(mbps: f64, every: Span) -> Writes {
-        Writes::new(mbps * 1e6 * every.secs() / 8.0, every)
-    }
-
-    /// Bytes that `count` writes make.
-    #[must_use]
-    pub fn total(&self, count: u64) -> u64 {
-        let Some(Frames { key_every, key_factor, .. }) = self.frames else {
-            return (self.bytes * count as f64) as u64;
-        };
-        // Between two key frames as many bytes as without any.
-        let other = self.bytes * key_every as f64 / (key_every as f64 - 1.0 + key_factor);
-        (other * (count as f64 + (key_factor - 1.0) * count.div_ceil(key_every) as f64)) as u64
-    }
-
-    /// Bytes of the smallest write.
-    #[must_use]
-    pub fn least(&self) -> u64 {
-        // The second frame is none of the key ones, unless all are.
-        let number = self.frames.map_or(0, |frames| frames.key_every.min(2) - 1);
-        self.total(number + 1) - self.total(number)
-    }
-
-    /// When write `number` comes, counted from 0, after the first one.
-    #[must_use]
-    pub fn at(&self, number: u64) -> Span {
-        let Some((on, off)) = self.pauses else { return Span(number.saturating_mul(self.every.0)) };
-        let (round, write) = (number / self.in_a_row(on), number % self.in_a_row(on));
-        Span(round.saturating_mul(on.0 + off.0).saturating_add(write * self.every.0))
-    }
-
-    /// Writes until so long after the first one, which counts.
-    #[must_use]
-    pub fn count(&self, since: Span) -> u64 {
-        let Some((on, off)) = self.pauses else { return since.0 / self.every.0 + 1 };
-        let (round, rest) = (since.0 / (on.0 + off.0), since.0 % (on.0 + off.0));
-        round * self.in_a_row(on) + (rest / self.every.0 + 1).min(self.in_a_row(on))
-    }
-
-    /// Writes between two pauses.
-    fn in_a_row(&self, on: Span) -> u64 {
-        on.0.div_ceil(self.every.0).max(1)
-    }
-}
 
 /// What controls a flow.
 // Controllers with their parameters are plain data; flows are few.

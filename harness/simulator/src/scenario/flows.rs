@@ -6,12 +6,10 @@ use windlass_adapter::{NamedController, choose};
 use windlass_controllers::fixed_window::FixedWindow;
 use windlass_controllers::{SavedPath, Signals, Span, Time};
 
-use super::faults;
 use super::fields::{Found, MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
-use super::flow_spec::{
-    AckPolicy, Control, EndFault, FlowSpec, Frames, Misbehaviour, NATIVE, RECEIVER, Recovery, Resume, Writes,
-};
+use super::flow_spec::{AckPolicy, Control, EndFault, FlowSpec, Misbehaviour, NATIVE, RECEIVER, Recovery, Resume};
 use super::traffic::stops_after_start;
+use super::{application, faults};
 use windlass_network::{Limit, RouteId};
 
 /// What a file writes where the controller is to be chosen when it is run.
@@ -89,7 +87,7 @@ pub(super) fn read(
     let transfer_bytes = section.whole("transfer_bytes", 1, 1 << 50, "bytes").map(|found| found.value);
     let requests = section.whole("requests", 1, MAX_REQUESTS, "requests");
     let receive_window = section.whole("receive_window_bytes", 1, MAX_WINDOW, "bytes").map(|found| found.value);
-    let writes = writes(section);
+    let writes = application::writes(section);
     let vanishes = section.number("vanishes_s", within(0.0, MAX_TIME, "s")).map(|found| at_s(found.value));
     let idle_timeout = section.number("idle_timeout_s", above_zero(MAX_TIME, "s"));
     if let (Some(timeout), None) = (&idle_timeout, &vanishes) {
@@ -192,82 +190,6 @@ fn resume(section: &Section<'_>) -> Option<Resume> {
     let saved = cwnd.zip(rtt).map(|(cwnd, rtt)| SavedPath::new(cwnd.value, ms(rtt.value)).with_full(true));
     path.map(|path| Resume { path, saved })
 }
-
-/// How the application writes.
-fn writes(section: &Section<'_>) -> Option<Writes> {
-    let rate = section.number("application_mbps", rate_bounds());
-    let bytes = section.whole("burst_bytes", 1, 1 << 50, "bytes");
-    let every = section.number("burst_every_s", above_zero(MAX_TIME, "s"));
-    let name = &section.name;
-    if let (Some(found), Some(_)) = (&rate, bytes.as_ref().map(|_| ()).or(every.as_ref().map(|_| ()))) {
-        let message = format!("{name} has application_mbps and bursts");
-        section.problem(&found.span, "one or the other", message, Some("leave out one of them".to_owned()));
-    }
-    let mut writes = match (bytes, every) {
-        (Some(bytes), Some(every)) => Some(Writes::new(bytes.value as f64, Span(at_s(every.value).0.max(1)))),
-        (Some(found), None) => {
-            let message = format!("{name} has burst_bytes, but not how often they come");
-            section.problem(&found.span, "how often?", message, Some("add burst_every_s".to_owned()));
-            None
-        }
-        (None, Some(found)) => {
-            let message = format!("{name} has burst_every_s, but not how much a burst is");
-            section.problem(&found.span, "how much?", message, Some("add burst_bytes".to_owned()));
-            None
-        }
-        (None, None) => rate.as_ref().map(|found| Writes::at_rate(found.value)),
-    };
-    let needs = |found: &Range<usize>, key: &str, other: &str| {
-        let message = format!("{name} has {key}, but no {other}");
-        section.problem(found, "of what?", message, Some(format!("add {other}")));
-    };
-    let time = |key| section.number(key, above_zero(MAX_TIME, "s"));
-    let (on, off) = (time("on_s"), time("off_s"));
-    match (&on, &off, &rate) {
-        (Some(on), Some(off), Some(_)) => {
-            let pauses = (Span(at_s(on.value).0.max(1)), Span(at_s(off.value).0));
-            writes = writes.map(|writes| Writes { pauses: Some(pauses), ..writes });
-        }
-        (Some(on), None, _) => needs(&on.span, "on_s", "off_s"),
-        (None, Some(off), _) => needs(&off.span, "off_s", "on_s"),
-        (Some(on), Some(_), None) => needs(&on.span, "on_s", "application_mbps"),
-        (None, None, _) => {}
-    }
-    let fps = section.number("frames_per_s", within(0.1, 1000.0, "frames/s"));
-    let key_every = section.whole("key_frame_every", 1, 1_000_000, "frames");
-    let key_factor = section.number("key_frame_factor", within(1.0, 1000.0, ""));
-    let late = section.number("frame_late_ms", above_zero(MAX_DELAY, "ms"));
-    if let (Some(found), None) = (&key_factor, &key_every) {
-        needs(&found.span, "key_frame_factor", "key_frame_every");
-    }
-    let spans = [
-        ("key_frame_every", key_every.as_ref().map(|found| &found.span)),
-        ("frame_late_ms", late.as_ref().map(|found| &found.span)),
-    ];
-    let (Some(fps), Some(rate)) = (&fps, &rate) else {
-        for (key, span) in spans {
-            if let (Some(span), None) = (span, &fps) {
-                needs(span, key, "frames_per_s");
-            }
-        }
-        if let Some(fps) = &fps {
-            needs(&fps.span, "frames_per_s", "application_mbps");
-        }
-        return writes;
-    };
-    let frames = Frames {
-        key_every: key_every.as_ref().map_or(1, |found| found.value),
-        key_factor: key_factor.map_or(if key_every.is_some() { KEY_FACTOR } else { 1.0 }, |found| found.value),
-        late: late.map_or(LATE, |found| ms(found.value)),
-    };
-    let every = Span((1e9 / fps.value).round() as u64);
-    writes.map(|writes| Writes { frames: Some(frames), pauses: writes.pauses, ..Writes::every(rate.value, every) })
-}
-
-/// A delay that most applications do not suffer from (ITU-T G.114).
-const LATE: Span = Span::from_millis(150);
-/// A key frame's size beside that of the others, as video encoders' defaults have it, roughly.
-const KEY_FACTOR: f64 = 5.0;
 
 fn ack(section: &Section<'_>) -> AckPolicy {
     let policy = section.word("ack", &["per-packet", "delayed"]);

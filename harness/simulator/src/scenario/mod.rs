@@ -19,6 +19,7 @@
 //! assert_eq!(scenario.flows[0].controller, "reno");
 //! ```
 
+mod application;
 mod builtin;
 mod dynamic_flow_sections;
 mod dynamic_flows;
@@ -36,12 +37,13 @@ mod service;
 mod traffic;
 mod weight;
 
+pub use application::{Encoder, FRAMES, Frames, WRITES, Writes};
 pub use builtin::{BUILTIN, Builtin};
 pub use dynamic_flows::{ArrivalPattern, Arrivals, DynamicFlows, Size, Web};
 pub use flow_set::{FlowSet, StartSchedule};
 pub use flow_spec::{
-    AckPolicy, Control, EndFault, EndFaultKind, FRAMES, FlowSpec, Frames, Misbehaviour, NATIVE, RECEIVER,
-    REQUEST_BYTES, Recovery, Resume, WRITES, Writes,
+    AckPolicy, Control, EndFault, EndFaultKind, FlowSpec, Misbehaviour, NATIVE, RECEIVER, REQUEST_BYTES, Recovery,
+    Resume,
 };
 pub use model::{Runaway, Scenario};
 pub use problem::{Problem, ScenarioError};

@@ -6,6 +6,7 @@ use windlass_controllers::Span;
 use windlass_controllers::event::LossTrigger;
 
 use super::recovery::Sent;
+use crate::application::Source;
 use crate::scenario::Writes;
 
 /// A piece of data as large as a packet.
@@ -45,8 +46,8 @@ pub(super) struct Data {
     /// Chunks sent more than once, or about to be, and not yet acknowledged: whether
     /// they have arrived.
     repeats: BTreeMap<u64, bool>,
-    /// How the application goes on writing, and how often it has; `None` if everything is written.
-    writes: Option<(Writes, u64)>,
+    /// The application that goes on writing; `None` if everything is written.
+    source: Option<Box<Source>>,
     /// What the receiver has without a gap before it, where that is asked for.
     in_order: Option<Box<InOrder>>,
 }
@@ -64,42 +65,41 @@ impl Data {
     pub fn new(packet_bytes: u32, header: u32, total: Option<u64>, writes: Option<Writes>) -> Data {
         let chunk_bytes = packet_bytes - header;
         let chunks = total.map_or(u64::MAX, |total| total.div_ceil(u64::from(chunk_bytes)));
-        let mut data = Data {
+        Data {
             chunk_bytes,
             header,
             total,
             chunks,
-            written: chunks,
-            writes: writes.map(|writes| (writes, 0)),
+            written: if writes.is_some() { 0 } else { chunks },
+            source: writes.map(|writes| Box::new(Source::new(writes))),
             fresh: 0,
             again: VecDeque::new(),
             repeats: BTreeMap::new(),
             in_order: writes.and_then(|writes| writes.frames).map(|_| Box::default()),
             acked: 0,
             arrived_bytes: 0,
-        };
-        data.write();
-        data
+        }
     }
 
-    /// The application writes, if there is anything left to write.
-    pub fn write(&mut self) {
-        let Some((writes, count)) = &mut self.writes else { return };
-        *count += 1;
-        let written = writes.total(*count);
-        if self.total.is_some_and(|total| written >= total) {
+    /// The application writes, if there is anything left to write, while the send rate is estimated at `estimate` bit/s.
+    /// Returns how many bytes it has written in all.
+    pub fn write(&mut self, estimate: impl FnOnce() -> Option<u64>) -> Option<u64> {
+        let source = self.source.as_mut()?;
+        let written = source.write(if source.follows() { estimate() } else { None });
+        if let Some(total) = self.total.filter(|total| written >= *total) {
             self.written = self.chunks;
-            self.writes = None;
-        } else {
-            let chunk = u64::from(self.chunk_bytes);
-            // A frame does not wait for the next one to fill its last packet.
-            self.written = if writes.frames.is_some() { written.div_ceil(chunk) } else { written / chunk };
+            self.source = None;
+            return Some(total);
         }
+        let chunk = u64::from(self.chunk_bytes);
+        // A frame does not wait for the next one to fill its last packet.
+        self.written = if self.in_order.is_some() { written.div_ceil(chunk) } else { written / chunk };
+        Some(written)
     }
 
     /// How long after a write the next one comes; `None` if everything is written.
     pub fn next_write(&self) -> Option<Span> {
-        self.writes.map(|(writes, count)| writes.at(count) - writes.at(count - 1))
+        self.source.as_ref().map(|source| source.pause())
     }
 
     fn size(&self, chunk: u64) -> u32 {

@@ -332,7 +332,6 @@ impl<E: ConfiguredController> FlowRun<E> {
         sender.begin(now, &mut context);
         self.sender = Some(sender);
         self.started = Some(now);
-        self.meter.wrote(Time(now));
         if self.spec.vanishes.is_some() {
             self.restart_idle_timeout(now);
         }

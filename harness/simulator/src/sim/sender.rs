@@ -169,11 +169,16 @@ impl<E: ConfiguredController> Sender<E> {
     pub fn begin(&mut self, now: u64, context: &mut Context<'_>) {
         let decision = self.host.decision();
         context.meter.start(now, decision.cwnd);
+        self.write_data(now, context);
         self.apply(now, ActiveDecision::of(&decision, self.ecn), decision.wake_at, decision.train, context);
-        self.wait_for_write(now, context);
     }
 
-    fn wait_for_write(&self, now: u64, context: &mut Context<'_>) {
+    /// The application writes, and waits until it writes again.
+    fn write_data(&mut self, now: u64, context: &mut Context<'_>) {
+        let host = &self.host;
+        if let Some(written) = self.data.write(|| host.send_rate().map(|rate| rate.bits_per_s)) {
+            context.meter.wrote(Time(now), written);
+        }
         let next = self.data.next_write();
         context.timers.set(Timer::Write, next.map_or(NEVER, |next| now.saturating_add(next.0)));
     }
@@ -182,8 +187,7 @@ impl<E: ConfiguredController> Sender<E> {
     /// packet leaves.
     #[cold]
     pub fn write(&mut self, now: u64, context: &mut Context<'_>) {
-        self.data.write();
-        self.wait_for_write(now, context);
+        self.write_data(now, context);
         if self.data.peek().is_none() {
             return;
         }

@@ -87,7 +87,7 @@ fn reason(key: &str) -> &'static str {
             ": its data flows from the end that connects, and requests want a server that answers; sim, quinn, noq and s2n-quic have \
              them in virtual time"
         }
-        FRAMES => "; sim, quinn and noq measure the delays of frames, in virtual time",
+        FRAMES => "; sim, quinn, noq, s2n-quic and quiche measure the delays of frames, in virtual time",
         _ => "",
     }
 }

@@ -102,15 +102,14 @@ impl<S: QuinnApi> Flow<S> {
             lock(&self.sender_log).granted(window);
         }
         let ready = READY / self.streams.len() as u64;
-        let mut room = match self.streams.iter().any(|stream| stream.sending.is_some() && stream.is_requested) {
-            true => self.writer.room(now, self.transfers.iter().map(Transfer::made).sum()),
-            false => return Ok(()),
-        };
-        {
-            let mut log = lock(&self.sender_log);
-            let at = log.by_network();
-            log.meter.wrote(at);
+        if !self.streams.iter().any(|stream| stream.sending.is_some() && stream.is_requested) {
+            return Ok(());
         }
+        let mut room = {
+            let mut log = lock(&self.sender_log);
+            let time = log.by_network();
+            self.writer.write(now, Transfer::made_by(&self.transfers), time, &mut log.meter)
+        };
         for (stream, transfer) in self.streams.iter_mut().zip(&mut self.transfers) {
             let Some(id) = stream.sending.filter(|_| stream.is_requested && !stream.finished) else { continue };
             let sent = lock(&self.sender_log).stream_sent(stream.id);

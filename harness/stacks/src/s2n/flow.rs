@@ -130,7 +130,7 @@ impl Flow {
             ended: 0,
             vanishes: spec.vanishes,
             idle_timeout: spec.idle_timeout,
-            meter: Meter::new(spec.packet_bytes),
+            meter: Meter::of(spec),
             decision,
             started: None,
             over: None,
@@ -175,7 +175,7 @@ impl Flow {
     /// The next bytes of stream `number`; or when there are some, where the application has a rate.
     pub(super) fn make(&mut self, number: usize, now: Time) -> Result<Bytes, Time> {
         let instant = self.origin + Duration::from_nanos(now.0);
-        let room = self.writer.room(instant, self.transfers.iter().map(Transfer::made).sum());
+        let room = self.writer.write(instant, Transfer::made_by(&self.transfers), now, &mut self.meter);
         let transfer = &mut self.transfers[number];
         transfer.make(room);
         match self.writer.next().filter(|_| !transfer.is_written() && transfer.unwritten.is_empty()) {
@@ -261,9 +261,10 @@ impl Flow {
         }
     }
 
-    pub(super) fn receive(&mut self, number: usize, bytes: Bytes) {
+    pub(super) fn receive(&mut self, number: usize, bytes: Bytes, now: Time) {
         let transfer = &mut self.transfers[number];
         transfer.receive(transfer.in_order(), bytes);
+        self.meter.received(now, self.transfers[0].in_order());
     }
 
     /// Application bytes the receiver has.

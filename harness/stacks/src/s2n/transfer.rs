@@ -135,7 +135,7 @@ impl Shared {
     /// Reads stream `number` to its end; with the last the flow is over.
     async fn read(&self, number: usize, mut stream: ReceiveStream, clock: Clock) -> Result<(), Error> {
         while let Some(chunk) = stream.receive().await? {
-            self.lock().receive(number, chunk);
+            self.lock().receive(number, chunk, clock.now());
         }
         let mut flow = self.lock();
         flow.ended += 1;

@@ -587,6 +587,19 @@ fn videos_and_pauses_are_read() {
         ("on_s = 1\noff_s = 1", "has on_s, but no application_mbps"),
         ("frames_per_s = 25", "has frames_per_s, but no application_mbps"),
         ("application_mbps = 4\nframe_late_ms = 25", "has frame_late_ms, but no frames_per_s"),
+        ("application_mbps = 4\nencoder_least_mbps = 1", "has encoder_least_mbps, but no frames_per_s"),
+        (
+            "application_mbps = 4\nframes_per_s = 25\nencoder_lag_ms = 100",
+            "has encoder_lag_ms, but no encoder_least_mbps (add encoder_least_mbps)",
+        ),
+        (
+            "application_mbps = 4\nframes_per_s = 25\nencoder_least_mbps = 5",
+            "has an encoder from 5 Mbit/s on, but application_mbps is 4 (make it 4 or less)",
+        ),
+        (
+            "application_mbps = 4\nframes_per_s = 25\nencoder_least_mbps = 0.1",
+            "its smallest frame has 500 bytes, less than a packet",
+        ),
         (
             "application_mbps = 4\nframes_per_s = 25\nkey_frame_factor = 2",
             "has key_frame_factor, but no key_frame_every",

@@ -96,14 +96,15 @@ fn a_probe_timeout_copy_and_its_original_count_once_whoever_comes_first() {
 fn an_application_that_writes_now_and_again_has_nothing_to_send_between() {
     let writes = Writes::new(1500.0, Span::from_millis(10));
     let mut data = Data::new(1000, 0, Some(3200), Some(writes));
+    data.write(|| None);
     let sent = |data: &mut Data| std::iter::from_fn(|| send(data)).map(|packet| packet.bytes).collect::<Vec<_>>();
     assert_eq!(sent(&mut data), [1000], "the rest of the write fills no packet");
     assert_eq!(data.next_write(), Some(Span::from_millis(10)));
-    data.write();
+    data.write(|| None);
     assert_eq!(sent(&mut data), [1000, 1000]);
-    data.write();
+    data.write(|| None);
     assert_eq!(sent(&mut data), [200]);
     assert_eq!(data.next_write(), None);
-    data.write();
+    data.write(|| None);
     assert_eq!(sent(&mut data), [0; 0]);
 }
