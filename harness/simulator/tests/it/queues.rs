@@ -62,8 +62,8 @@ const VIDEO: &str = "controller = \"cubic\"\napplication_mbps = 4\nframes_per_s 
 fn frames_take_the_path_and_their_own_length() {
     // A frame of 20 kB is 17 packets: 4.2 ms at 40 Mbit/s and 10 ms of delay, and what pacing adds.
     let alone = frames("", &[VIDEO]);
-    assert_eq!((alone.written, alone.late), (751, 0));
-    assert!(alone.delivered >= 750);
+    assert_eq!((alone.written, alone.late), (750, 0));
+    assert!(alone.delivered >= 749);
     let median = alone.delay_median_ms.unwrap();
     assert!((14.0..30.0).contains(&median), "{median}");
     // Key frames five times as large take longer, and the rate is the same.
