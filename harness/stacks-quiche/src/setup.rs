@@ -110,7 +110,7 @@ pub fn sender_parts(
     });
     let trace = log.map(|log| begin(log, &run, spec, &first));
     // Without packets the sender log does not name the lost ones.
-    let sender_log = Arc::new(Mutex::new(SenderLog::new(Meter::new(spec.packet_bytes), first, None)));
+    let sender_log = Arc::new(Mutex::new(SenderLog::new(Meter::of(spec), first, None)));
     let choice = choice(context, spec, &sender_log, trace.clone(), level)?.logged(own_log);
     let kind = match (&choice, &spec.group) {
         (Choice::Native(..), _) => Kind::Native,

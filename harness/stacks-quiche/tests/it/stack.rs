@@ -50,6 +50,18 @@ fn a_receive_window_and_a_slow_writer_limit_a_sender_as_they_say() {
     assert!(refused.starts_with("flow \"flow\": quiche has no requests: its data flows from"), "{refused}");
 }
 
+#[test]
+fn a_video_takes_as_long_as_in_the_simulator() {
+    let video = "[[flow]]\ncontroller = \"cubic\"\napplication_mbps = 1\nframes_per_s = 25\nkey_frame_every = 50\n";
+    let text = format!("{LINK}{video}");
+    let of = |mut outcome: Outcome| outcome.flows.remove(0).frames.unwrap();
+    let ours = of(windlass_simulator::sim::run(&Scenario::read("test", &text, None).unwrap()).unwrap());
+    let theirs = of(run(&text));
+    assert!(ours.written - theirs.written <= 4 && theirs.written - theirs.delivered <= 3, "{theirs:?}");
+    let [theirs, ours] = [theirs, ours].map(|frames| frames.delay_median_ms.unwrap());
+    assert!((theirs - ours).abs() < 8.0, "{theirs} and {ours} ms");
+}
+
 /// 200 random schedules of faults; `ci/nightly` runs 10 000.
 #[test]
 fn quiche_survives_faults() {
