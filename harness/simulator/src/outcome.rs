@@ -62,6 +62,9 @@ pub struct FlowOutcome {
     /// Of an application that writes frames: how they went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<FrameOutcome>,
+    /// Of a client that asks for a video in chunks: what its user saw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub video: Option<VideoOutcome>,
     /// Window, goodput and RTT over time.
     pub series: FlowSeries,
 }
@@ -99,6 +102,23 @@ pub struct FrameOutcome {
     /// Mean rate of what an encoder wrote that follows the estimated send rate, Mbit/s; `None` of another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoded_mbps: Option<f64>,
+}
+
+/// A video in chunks, as its client plays it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VideoOutcome {
+    /// Chunks it has.
+    pub chunks: u64,
+    /// Time from its first request until it could play, s; `None` if it never could.
+    pub startup_s: Option<f64>,
+    /// How often it had nothing to play, after it began.
+    pub stalls: u64,
+    /// How long that was in all, s.
+    pub stalled_s: f64,
+    /// How often a chunk had another rate than the one before.
+    pub switches: u64,
+    /// Mean rate of the chunks, Mbit/s; `None` without any.
+    pub rate_mbps: Option<f64>,
 }
 
 /// A flow over time: columns of equal length, sampled at equal distances.

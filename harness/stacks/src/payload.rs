@@ -140,26 +140,28 @@ pub struct Transfer {
 const CONFIRM: u64 = 1 << 20;
 
 impl Transfer {
-    /// The transfers of `spec` in the run with `seed`: one for each request, or one.
+    /// The transfers of `spec` in the run with `seed`: one for each request, or one; none of a video before its client asks.
     #[must_use]
     pub fn of(seed: u64, spec: &FlowSpec) -> Vec<Transfer> {
+        if spec.video.is_some() {
+            return Vec::new();
+        }
         let count = u64::from(spec.requests.unwrap_or(1));
         let part = |number: u64| match spec.transfer_bytes {
             Some(bytes) => bytes / count + u64::from(number < bytes % count),
             None => u64::MAX,
         };
-        let name = |number: u64| match number {
-            0 => spec.name.clone(),
-            _ => format!("{} {number}", spec.name),
+        (0..count).map(|number| Transfer::new(seed, &spec.name, number, part(number))).collect()
+    }
+
+    /// Transfer `number` of the flow `name` in the run with `seed`, of so many bytes.
+    #[must_use]
+    pub fn new(seed: u64, name: &str, number: u64, bytes: u64) -> Transfer {
+        let source = match number {
+            0 => Source::new(seed, name),
+            _ => Source::new(seed, &format!("{name} {number}")),
         };
-        let transfer = |number| Transfer {
-            source: Source::new(seed, &name(number)),
-            sink: Sink::default(),
-            confirmed: 0,
-            unwritten: Bytes::new(),
-            left: part(number),
-        };
-        (0..count).map(transfer).collect()
+        Transfer { source, sink: Sink::default(), confirmed: 0, unwritten: Bytes::new(), left: bytes }
     }
 
     /// Bytes made.
@@ -213,6 +215,12 @@ impl Transfer {
     #[must_use]
     pub fn made_by(transfers: &[Transfer]) -> u64 {
         transfers.iter().map(Transfer::made).sum()
+    }
+
+    /// Bytes that `transfers`, of which each follows the one before, received without a gap before them.
+    #[must_use]
+    pub fn in_order_of(transfers: &[Transfer]) -> u64 {
+        transfers.iter().map(Transfer::in_order).sum()
     }
 
     /// Bytes received by all of `transfers`.

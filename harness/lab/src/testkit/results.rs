@@ -26,6 +26,7 @@ pub fn flow(name: &str, controller: &str, start_s: f64, rates: &[f64]) -> FlowOu
         completed: false,
         transfers: None,
         frames: None,
+        video: None,
         series: FlowSeries {
             cwnd_packets: time_s.iter().map(|t| 10.0 + t / 3.0).collect(),
             rtt_ms: time_s.iter().map(|t| (*t > start_s).then_some(50.123_456)).collect(),

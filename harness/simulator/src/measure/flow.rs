@@ -4,7 +4,8 @@ use windlass_adapter::{SendRate, SendRateMeter};
 use windlass_controllers::{Decision, Event, EventKind, Time};
 
 use super::{FrameMeter, Histogram};
-use crate::outcome::{FlowSeries, FrameOutcome};
+use crate::application::Player;
+use crate::outcome::{FlowSeries, FrameOutcome, VideoOutcome};
 use crate::scenario::FlowSpec;
 
 /// Measures of one flow.
@@ -33,6 +34,8 @@ pub struct Meter {
     /// What the adapter estimates.
     pub send_rate: Option<SendRate>,
     frames: Option<Box<FrameMeter>>,
+    /// The client of a video in chunks.
+    pub player: Option<Box<Player>>,
 }
 
 impl Meter {
@@ -55,13 +58,18 @@ impl Meter {
             send_rate_meter: SendRateMeter::default(),
             send_rate: None,
             frames: None,
+            player: None,
         }
     }
 
     /// The meter of the flow `spec`, with its frames if it has some.
     #[must_use]
     pub fn of(spec: &FlowSpec) -> Meter {
-        Meter { frames: FrameMeter::new(spec.writes).map(Box::new), ..Meter::new(spec.packet_bytes) }
+        Meter {
+            frames: FrameMeter::new(spec.writes).map(Box::new),
+            player: spec.video.clone().map(|video| Box::new(Player::new(video))),
+            ..Meter::new(spec.packet_bytes)
+        }
     }
 
     /// The application has written at `now`, and so many bytes in all.
@@ -76,12 +84,21 @@ impl Meter {
         if let Some(frames) = &mut self.frames {
             frames.received(now, in_order);
         }
+        if let Some(player) = &mut self.player {
+            player.received(now, in_order);
+        }
     }
 
     /// What came of its frames until `end`; `None` if it has none.
     #[must_use]
     pub fn frames(&self, end: Time) -> Option<FrameOutcome> {
         self.frames.as_ref().map(|frames| frames.outcome(end))
+    }
+
+    /// What its client of a video saw until `end`; `None` if it has none.
+    #[must_use]
+    pub fn video(&self, end: Time) -> Option<VideoOutcome> {
+        self.player.as_ref().map(|player| player.outcome(end))
     }
 
     /// The flow starts at `now`.

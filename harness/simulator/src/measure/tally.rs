@@ -52,6 +52,7 @@ pub fn tally(spec: &FlowSpec, numbers: &Tally, meter: &mut Meter) -> FlowOutcome
         completed: spec.transfer_bytes.is_some_and(|bytes| received >= bytes),
         transfers: None,
         frames: meter.frames(numbers.stop),
+        video: meter.video(numbers.stop),
         series: meter.take_series(),
     }
 }

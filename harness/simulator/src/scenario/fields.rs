@@ -168,6 +168,23 @@ impl<'t> Section<'t> {
         }
     }
 
+    /// A list of numbers within `bounds` in ascending order, which has to be there.
+    pub fn ascending_numbers(&self, key: &'static str, bounds: Bounds) -> Option<Found<Vec<f64>>> {
+        let Some((value, span)) = self.get(key) else {
+            self.lacks(format!("{} has no {key}", self.name), Some(format!("add {key} = [{}]", bounds.text())));
+            return None;
+        };
+        let item = |item: &Spanned<DeValue<'_>>| number(item.get_ref()).filter(|x| bounds.hold(*x));
+        let list = value.as_array().and_then(|array| array.iter().map(item).collect::<Option<Vec<f64>>>());
+        match list.filter(|list| list.windows(2).all(|pair| pair[0] < pair[1])) {
+            Some(value) => Some(Found { value, span }),
+            None => {
+                self.wrong(key, value, &span, &format!("an ascending list, each of it {}", bounds.text()));
+                None
+            }
+        }
+    }
+
     /// The boolean under `key`; `None` if it is missing or wrong.
     pub fn flag(&self, key: &'static str) -> Option<bool> {
         let (value, span) = self.get(key)?;

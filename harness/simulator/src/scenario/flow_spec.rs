@@ -5,6 +5,7 @@ use windlass_controllers::{SavedPath, Span, Time};
 use windlass_network::{RouteId, Stream};
 
 use super::application::{FRAMES, WRITES, Writes};
+use super::video::{VIDEO, Video};
 
 /// Bytes of a request ([`FlowSpec::requests`]), on a stream of its own.
 pub const REQUEST_BYTES: u32 = 16;
@@ -45,6 +46,8 @@ pub struct FlowSpec {
     pub receive_window: Option<u64>,
     /// How the sender's application writes; `None` if it always has more than fits.
     pub writes: Option<Writes>,
+    /// The video that its receiver asks for in chunks; then [`requests`](Self::requests) is 1, the first of them.
+    pub video: Option<Video>,
     /// Size of a packet as the window counts it: the UDP payload, bytes.
     pub packet_bytes: u32,
     /// Up to what size a real stack may raise its packets by path MTU discovery, bytes of
@@ -122,6 +125,7 @@ impl FlowSpec {
     pub fn key_beyond(&self, known: &[&str]) -> Option<&'static str> {
         let keys = [
             ("resume", self.resume.is_some()),
+            (VIDEO, self.video.is_some()),
             ("requests", self.requests.is_some()),
             (RECEIVER, self.misbehaves.is_some()),
             ("receive_window_bytes", self.receive_window.is_some()),

@@ -9,6 +9,7 @@ use windlass_controllers::{SavedPath, Signals, Span, Time};
 use super::fields::{Found, MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
 use super::flow_spec::{AckPolicy, Control, EndFault, FlowSpec, Misbehaviour, NATIVE, RECEIVER, Recovery, Resume};
 use super::traffic::stops_after_start;
+use super::video::Video;
 use super::{application, faults};
 use windlass_network::{Limit, RouteId};
 
@@ -88,6 +89,7 @@ pub(super) fn read(
     let requests = section.whole("requests", 1, MAX_REQUESTS, "requests");
     let receive_window = section.whole("receive_window_bytes", 1, MAX_WINDOW, "bytes").map(|found| found.value);
     let writes = application::writes(section);
+    let video = Video::read(section, packet_bytes);
     let vanishes = section.number("vanishes_s", within(0.0, MAX_TIME, "s")).map(|found| at_s(found.value));
     let idle_timeout = section.number("idle_timeout_s", above_zero(MAX_TIME, "s"));
     if let (Some(timeout), None) = (&idle_timeout, &vanishes) {
@@ -106,6 +108,10 @@ pub(super) fn read(
     if let Some(writes) = writes.filter(|writes| writes.frames.is_some() && writes.least() < u64::from(packet_bytes)) {
         let message = format!("{}: its smallest frame has {} bytes, less than a packet", section.name, writes.least());
         section.lacks(message, Some("raise application_mbps, or lower frames_per_s or packet_bytes".to_owned()));
+    }
+    if video.is_some() && faults.iter().any(EndFault::is_rebinding) {
+        let message = format!("{} is rebound, but a server that answers requests keeps its address", section.name);
+        section.lacks(message, Some("leave out the rebinding, or video".to_owned()));
     }
     if let Some(found) = &requests {
         if faults.iter().any(EndFault::is_rebinding) {
@@ -146,7 +152,8 @@ pub(super) fn read(
         vanishes,
         idle_timeout: Span(at_s(idle_timeout.map_or(30.0, |found| found.value)).0),
         transfer_bytes,
-        requests: requests.map(|found| found.value as u32),
+        requests: requests.map(|found| found.value as u32).or(video.is_some().then_some(1)),
+        video,
         receive_window,
         writes,
         packet_bytes,

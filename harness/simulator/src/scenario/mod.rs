@@ -35,6 +35,7 @@ mod problem;
 mod queues;
 mod service;
 mod traffic;
+mod video;
 mod weight;
 
 pub use application::{Encoder, FRAMES, Frames, WRITES, Writes};
@@ -48,4 +49,5 @@ pub use flow_spec::{
 pub use model::{Runaway, Scenario};
 pub use problem::{Problem, ScenarioError};
 pub use service::capacity_files;
+pub use video::{VIDEO, Video};
 pub use weight::{WeightChange, WeightChanges, set_weight};

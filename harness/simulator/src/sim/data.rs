@@ -81,6 +81,19 @@ impl Data {
         }
     }
 
+    /// Data of which there is nothing yet, for answers to requests.
+    pub fn answers(packet_bytes: u32, header: u32) -> Data {
+        Data { written: 0, in_order: Some(Box::default()), ..Data::new(packet_bytes, header, None, None) }
+    }
+
+    /// Adds the answer to a request, so many bytes, in packets of its own. Returns where it begins and ends, bytes.
+    pub fn answer(&mut self, bytes: u64) -> (u64, u64) {
+        let chunk = u64::from(self.chunk_bytes);
+        let begin = self.written * chunk;
+        self.written += bytes.div_ceil(chunk);
+        (begin, self.written * chunk)
+    }
+
     /// The application writes, if there is anything left to write, while the send rate is estimated at `estimate` bit/s.
     /// Returns how many bytes it has written in all.
     pub fn write(&mut self, estimate: impl FnOnce() -> Option<u64>) -> Option<u64> {

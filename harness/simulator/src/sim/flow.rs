@@ -69,6 +69,8 @@ pub(super) struct FlowRun<E: ConfiguredController> {
     dropped: u64,
     /// Kept from the sender of a flow that is over.
     loss_classification: LossClassification,
+    /// Bytes of a chunk that the receiver asked for and the sender does not know of.
+    chunk: Option<u64>,
     /// How often the receiver sent its requests.
     asked: u32,
     /// Whether they have arrived; true of a flow without any.
@@ -129,6 +131,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             dropped: 0,
             loss_classification: LossClassification::default(),
             jitter: SendJitter::new(&spec, seed),
+            chunk: None,
             asked: 0,
             is_requested: spec.requests.is_none(),
             started: None,
@@ -165,10 +168,29 @@ impl<E: ConfiguredController> FlowRun<E> {
     /// The receiver sends its requests, all in one packet, once more if no data come.
     #[cold]
     fn ask(&mut self, now: u64, requests: u32, network: &mut Network) {
+        if let Some(player) = self.meter.player.as_mut().filter(|_| self.asked == 0) {
+            self.chunk = Some(player.ask(Time(now)));
+        }
+        self.send_request(now, requests, INITIAL_PTO, network);
+    }
+
+    /// The receiver asks for the next chunk of its video, or once more for one of which no data come.
+    #[cold]
+    fn ask_for_chunk(&mut self, now: u64, network: &mut Network) {
+        let (Some(player), Some(sender)) = (&mut self.meter.player, &self.sender) else { return };
+        if player.next().is_some() {
+            self.chunk = Some(player.ask(Time(now)));
+            self.asked = 0;
+        }
+        let pto = sender.pto();
+        self.send_request(now, 1, pto, network);
+    }
+
+    fn send_request(&mut self, now: u64, requests: u32, pto: u64, network: &mut Network) {
         let bytes = self.request_bytes(requests) + self.spec.overhead_bytes;
         let packet = Packet::new(self.number, REQUEST | u64::from(self.asked), bytes);
         network.send(Time(now), self.spec.backward, packet);
-        self.timers.set(Timer::Start, now.saturating_add(INITIAL_PTO << self.asked.min(20)));
+        self.timers.set(Timer::Start, now.saturating_add(pto << self.asked.min(20)));
         self.asked += 1;
     }
 
@@ -184,8 +206,21 @@ impl<E: ConfiguredController> FlowRun<E> {
         self.timers.set(Timer::Start, now);
         let bytes = self.request_bytes(requests);
         if let Some(observer) = &mut self.observer {
-            observer.requested(Time(now), packet.id & !REQUEST, bytes);
+            observer.requested(Time(now), Some(packet.id & !REQUEST), bytes);
         }
+    }
+
+    /// The request for a chunk arrives, and the sender answers it.
+    #[cold]
+    fn answer(&mut self, now: u64, network: &mut Network) {
+        let (Some(sender), Some(chunk)) = (&mut self.sender, self.chunk.take()) else { return };
+        self.timers.set(Timer::Start, NEVER);
+        if let Some(observer) = &mut self.observer {
+            observer.requested(Time(now), None, self.spec.header_bytes + REQUEST_BYTES + REQUEST_FRAME);
+        }
+        let mut context = Context { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+        sender.answer(now, chunk, &mut context);
+        self.send(now, network);
     }
 
     #[inline]
@@ -198,6 +233,9 @@ impl<E: ConfiguredController> FlowRun<E> {
             self.arrived_bytes += sender.arrived(packet.id);
             if let Some(in_order) = sender.data.in_order() {
                 self.meter.received(Time(now), in_order);
+                if let Some(next) = self.meter.player.as_ref().and_then(|player| player.next()) {
+                    self.timers.set(Timer::Start, next.0.max(now));
+                }
             }
             self.arrivals.add(packet.bytes, now.saturating_sub(packet.sent_at.0));
         }
@@ -224,7 +262,7 @@ impl<E: ConfiguredController> FlowRun<E> {
     #[inline]
     fn ack_arrives(&mut self, now: u64, packet: &Packet, network: &mut Network) {
         if packet.id & REQUEST == REQUEST {
-            return self.requested(now, packet);
+            return if self.sender.is_some() { self.answer(now, network) } else { self.requested(now, packet) };
         }
         if self.wire.vanishes {
             self.restart_idle_timeout(now);
@@ -273,6 +311,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             if timer == Timer::Start {
                 match self.spec.requests.filter(|_| !self.is_requested) {
                     Some(requests) => self.ask(now, requests, network),
+                    None if self.sender.is_some() => self.ask_for_chunk(now, network),
                     None => self.start(now, groups),
                 }
             } else if timer == Timer::Stop {
@@ -330,6 +369,9 @@ impl<E: ConfiguredController> FlowRun<E> {
         let mut sender = Sender::new(&self.spec, self.number, host, self.ci_path);
         let mut context = Context { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
         sender.begin(now, &mut context);
+        if let Some(chunk) = self.chunk.take() {
+            sender.answer(now, chunk, &mut context);
+        }
         self.sender = Some(sender);
         self.started = Some(now);
         if self.spec.vanishes.is_some() {
@@ -446,6 +488,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             completed: self.completed,
             transfers: None,
             frames: self.meter.frames(Time(stop)),
+            video: self.meter.video(Time(stop)),
             series: self.meter.take_series(),
         }
     }

@@ -65,8 +65,13 @@ pub trait FlowObserver: Send {
     fn acked(&mut self, now: Time, ack: &AckSeen<'_>);
     /// A packet is declared lost.
     fn lost(&mut self, now: Time, loss: &LossSeen);
-    /// The receiver's requests arrive, all in packet `number` of `bytes`; after this packet it sends only ACKs.
-    fn requested(&mut self, now: Time, number: u64, bytes: u32) {
+    /// Requests of the receiver arrive in a packet of `bytes`: the first ones, all in packet `number`, or one more after the ACKs
+    /// that came before.
+    fn requested(&mut self, now: Time, number: Option<u64>, bytes: u32) {
         let (_, _, _) = (now, number, bytes);
+    }
+    /// The sender answers a request of a video's client with the data from `begin` on, to `end`.
+    fn answered(&mut self, begin: u64, end: u64) {
+        let (_, _) = (begin, end);
     }
 }

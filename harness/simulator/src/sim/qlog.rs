@@ -52,6 +52,8 @@ impl<E: ConfiguredController> Simulation<E> {
             chunk_bytes,
             chunks: spec.transfer_bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(chunk_bytes)),
             before_acks: 0,
+            acks: 0,
+            answers: Vec::new(),
         };
         self.watch(number, Some(Box::new(observer)), Some(Box::new(recorder)));
         trace
@@ -69,13 +71,22 @@ struct QlogObserver<W: Write> {
     chunk_bytes: u64,
     /// How many packets it takes to send everything once.
     chunks: u64,
-    /// Packets the receiver sent before its first ACK.
+    /// Packets the receiver sent that are no ACKs.
     before_acks: u64,
+    /// ACKs that came.
+    acks: u64,
+    /// Where the answers to requests of a video's client begin and end in the data, bytes; each has a stream.
+    answers: Vec<(u64, u64)>,
 }
 
 impl<W: Write> QlogObserver<W> {
     /// The frame of the data at `offset` of the whole transfer.
     fn stream_frame(&self, offset: u64, length: u64) -> Frame<'static> {
+        if let Some(number) = self.answers.partition_point(|(begin, _)| *begin <= offset).checked_sub(1) {
+            let (begin, end) = self.answers[number];
+            let (id, offset) = (STREAM_STEP * number as u64, offset - begin);
+            return Frame::Stream { id, offset, length, fin: begin + offset + self.chunk_bytes >= end };
+        }
         let chunk = offset / self.chunk_bytes;
         Frame::Stream {
             id: STREAM_STEP * (chunk % self.streams),
@@ -107,16 +118,23 @@ impl<W: Write + Send> FlowObserver for QlogObserver<W> {
         let ecn = ack.ecn.map(|[ect0, ect1, ce]| EcnCounts { ect0, ect1, ce });
         let frame = Frame::Ack(Ack { delay_ns: Some(ack.delay.0), ranges: ack.ranges, ecn });
         let packet = Packet::one_rtt(self.before_acks + ack.number, u64::from(ack.bytes));
+        self.acks = ack.number + 1;
         self.trace.lock().packet_received(now.0, &packet, &[frame]);
     }
 
-    fn requested(&mut self, now: Time, number: u64, bytes: u32) {
-        self.before_acks = number + 1;
+    fn requested(&mut self, now: Time, number: Option<u64>, bytes: u32) {
+        let number = number.unwrap_or(self.before_acks + self.acks);
+        let first = self.answers.len() as u64;
+        self.before_acks = number + 1 - self.acks;
         let length = u64::from(REQUEST_BYTES);
-        let frames: Vec<_> = (0..self.streams)
+        let frames: Vec<_> = (first..first + self.streams)
             .map(|stream| Frame::Stream { id: STREAM_STEP * stream, offset: 0, length, fin: true })
             .collect();
         self.trace.lock().packet_received(now.0, &Packet::one_rtt(number, bytes.into()), &frames);
+    }
+
+    fn answered(&mut self, begin: u64, end: u64) {
+        self.answers.push((begin, end));
     }
 
     fn lost(&mut self, now: Time, loss: &LossSeen) {

@@ -149,7 +149,10 @@ impl<E: ConfiguredController> Sender<E> {
             recovery: Recovery::new(spec.adaptive_loss_detection),
             rtt: RttEstimator::new(),
             pacer: Pacer::new(spec.burst_packets),
-            data: Data::new(spec.packet_bytes, spec.header_bytes, spec.transfer_bytes, spec.writes),
+            data: match spec.video {
+                Some(_) => Data::answers(spec.packet_bytes, spec.header_bytes),
+                None => Data::new(spec.packet_bytes, spec.header_bytes, spec.transfer_bytes, spec.writes),
+            },
             trains: None,
             batch: AckedPackets::default(),
             episode: LossEpisode::default(),
@@ -188,9 +191,27 @@ impl<E: ConfiguredController> Sender<E> {
     #[cold]
     pub fn write(&mut self, now: u64, context: &mut Context<'_>) {
         self.write_data(now, context);
-        if self.data.peek().is_none() {
-            return;
+        if self.data.peek().is_some() {
+            self.end_silence(now, context);
         }
+    }
+
+    /// The application answers a request with `bytes`; the same goes for a sender that was idle.
+    #[cold]
+    pub fn answer(&mut self, now: u64, bytes: u64, context: &mut Context<'_>) {
+        let (begin, end) = self.data.answer(bytes);
+        if let Some(observer) = context.observer {
+            observer.answered(begin, end);
+        }
+        self.end_silence(now, context);
+    }
+
+    /// Probe timeout, ns.
+    pub fn pto(&self) -> u64 {
+        self.rtt.pto(self.max_ack_delay).0
+    }
+
+    fn end_silence(&mut self, now: u64, context: &mut Context<'_>) {
         let pto = self.rtt.pto(self.max_ack_delay);
         // It knows what there is to send, and need not guess whether the pacer held it.
         let restart = self.silence.take().and_then(|silence| silence.end(Time(now), Time::ZERO, pto));

@@ -22,3 +22,4 @@ mod sim_recovery;
 mod sim_sack;
 mod sim_tcp;
 mod vegas_family;
+mod video;

@@ -9,7 +9,7 @@ use windlass_qlog::{Header, RecoveryParameters, Trace, Vantage};
 use super::native::NoNative;
 use super::sender_log::Output;
 use windlass_network::TopologyError;
-use windlass_simulator::scenario::{FRAMES, FlowSpec, Runaway, Scenario};
+use windlass_simulator::scenario::{FRAMES, FlowSpec, Runaway, Scenario, VIDEO};
 use windlass_simulator::sim::{QlogSettings, SimError};
 
 /// The smallest datagram QUIC allows (`RFC 9000 §14`), bytes of UDP payload.
@@ -83,7 +83,7 @@ pub fn check_keys(scenario: &Scenario, stack: &'static str, known: &[&str]) -> R
 /// Why a stack may have no `key`, and where it is to be had, after a colon.
 fn reason(key: &str) -> &'static str {
     match key {
-        "requests" => {
+        "requests" | VIDEO => {
             ": its data flows from the end that connects, and requests want a server that answers; sim, quinn, noq and s2n-quic have \
              them in virtual time"
         }

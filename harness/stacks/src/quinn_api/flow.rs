@@ -1,7 +1,7 @@
 //! One flow: a connection between two ends and the transfer over it.
 
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use windlass_controllers::Span;
@@ -32,11 +32,23 @@ pub struct Flow<S: QuinnApi> {
     writer: Writer,
     /// The receiver connects and asks; else the sender connects.
     asks: bool,
+    /// Streams with data at a time.
+    at_once: u64,
+    /// The client's video, if it plays one.
+    video: Option<VideoClient>,
     /// Limit of the receiver's flow control that is not logged yet.
     granted: Option<u64>,
     ended: bool,
     /// An end ran into its idle timeout.
     timed_out: bool,
+}
+
+/// What it takes to ask for a chunk of a video.
+struct VideoClient {
+    seed: u64,
+    name: String,
+    /// When it asks for the next one; `None` while one is under way.
+    next: Option<Instant>,
 }
 
 /// A stream, as both ends have it.
@@ -51,25 +63,35 @@ struct StreamState<S: QuinnApi> {
     ended: bool,
 }
 
-impl<S: QuinnApi> Flow<S> {
-    /// A flow of `spec` in the run with `seed`, not connected yet.
-    pub fn new(ends: [S::Endpoint; 2], sender_log: Arc<Mutex<SenderLog>>, seed: u64, spec: &FlowSpec) -> Self {
-        let [sender, receiver] = ends;
-        let asks = spec.requests.is_some();
-        let stream = |number: u32| StreamState {
-            id: if asks { STREAM_STEP * u64::from(number) } else { UNIDIRECTIONAL },
+impl<S: QuinnApi> StreamState<S> {
+    /// Stream `number`, which answers a request if its receiver `asks`.
+    fn new(asks: bool, number: u64) -> Self {
+        StreamState {
+            id: if asks { STREAM_STEP * number } else { UNIDIRECTIONAL },
             sending: None,
             receiving: None,
             is_requested: !asks,
             finished: false,
             ended: false,
-        };
+        }
+    }
+}
+
+impl<S: QuinnApi> Flow<S> {
+    /// A flow of `spec` in the run with `seed`, not connected yet.
+    pub fn new(ends: [S::Endpoint; 2], sender_log: Arc<Mutex<SenderLog>>, seed: u64, spec: &FlowSpec) -> Self {
+        let [sender, receiver] = ends;
+        let asks = spec.requests.is_some();
+        let transfers = Transfer::of(seed, spec);
+        let video = spec.video.is_some().then(|| VideoClient { seed, name: spec.name.clone(), next: None });
         lock(&sender_log).server = asks;
         Flow {
             ends: [End::new(sender, Role::Sender), End::new(receiver, Role::Receiver)],
             sender_log,
-            streams: (0..spec.requests.unwrap_or(1)).map(stream).collect(),
-            transfers: Transfer::of(seed, spec),
+            streams: (0..transfers.len() as u64).map(|number| StreamState::new(asks, number)).collect(),
+            at_once: transfers.len().max(1) as u64,
+            transfers,
+            video,
             writer: Writer::new(spec.writes),
             asks,
             granted: spec.receive_window,
@@ -96,12 +118,12 @@ impl<S: QuinnApi> Flow<S> {
                 stream.is_requested = S::read(connection, id, &mut |_, _| {})?;
             }
         }
-        if self.streams[0].sending.is_some()
+        if self.streams.first().is_some_and(|stream| stream.sending.is_some())
             && let Some(window) = self.granted.take()
         {
             lock(&self.sender_log).granted(window);
         }
-        let ready = READY / self.streams.len() as u64;
+        let ready = READY / self.at_once;
         if !self.streams.iter().any(|stream| stream.sending.is_some() && stream.is_requested) {
             return Ok(());
         }
@@ -131,7 +153,7 @@ impl<S: QuinnApi> Flow<S> {
         Ok(())
     }
 
-    fn read(&mut self) -> Result<(), String> {
+    fn read(&mut self, now: Instant) -> Result<(), String> {
         let Some(connection) = self.ends[Role::Receiver as usize].connection() else { return Ok(()) };
         for (number, (stream, transfer)) in (0..).zip(self.streams.iter_mut().zip(&mut self.transfers)) {
             if stream.receiving.is_none() {
@@ -145,9 +167,30 @@ impl<S: QuinnApi> Flow<S> {
         }
         let mut log = lock(&self.sender_log);
         let at = log.by_network();
-        log.meter.received(at, self.transfers[0].in_order());
+        log.meter.received(at, Transfer::in_order_of(&self.transfers));
         drop(log);
+        if self.video.is_some() {
+            return self.ask_for_chunk(now);
+        }
         self.ended |= self.streams.iter().all(|stream| stream.ended);
+        Ok(())
+    }
+
+    /// The client of a video asks for the next chunk once that is due.
+    fn ask_for_chunk(&mut self, now: Instant) -> Result<(), String> {
+        let mut log = lock(&self.sender_log);
+        let at = log.by_network();
+        let (Some(player), Some(video)) = (&mut log.meter.player, &mut self.video) else { return Ok(()) };
+        video.next = player.next().map(|next| now + Duration::from_nanos(next.since(at).0));
+        if !player.is_due(at) || self.ended {
+            return Ok(());
+        }
+        let Some(connection) = self.ends[Role::Receiver as usize].connection() else { return Ok(()) };
+        let number = self.streams.len() as u64;
+        let Some(id) = ask::<S>(connection, number as u32)? else { return Ok(()) };
+        video.next = None;
+        self.transfers.push(Transfer::new(video.seed, &video.name, number, player.ask(at)));
+        self.streams.push(StreamState { receiving: Some(id), ..StreamState::new(true, number) });
         Ok(())
     }
 }
@@ -218,7 +261,7 @@ impl<S: QuinnApi> Connection for Flow<S> {
         }
         match role {
             Role::Sender => self.write(now)?,
-            Role::Receiver => self.read()?,
+            Role::Receiver => self.read(now)?,
         }
         self.end(role).transmit(now, send);
         Ok(())
@@ -228,7 +271,8 @@ impl<S: QuinnApi> Connection for Flow<S> {
         let write = self.writer.next().filter(|_| {
             role == Role::Sender && !self.ended && self.transfers.iter().any(|transfer| !transfer.is_written())
         });
-        [self.end(role).timeout(), write].into_iter().flatten().min()
+        let next = self.video.as_ref().and_then(|video| video.next).filter(|_| role == Role::Receiver && !self.ended);
+        [self.end(role).timeout(), write, next].into_iter().flatten().min()
     }
 
     fn receiver_timeout(&mut self) -> Option<Span> {

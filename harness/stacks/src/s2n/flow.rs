@@ -103,6 +103,10 @@ pub struct Flow {
     /// Whether they answer requests.
     pub(super) answers: bool,
     writer: Writer,
+    /// Streams with data at a time.
+    at_once: u64,
+    /// The run's seed and its own name, which the bytes of a video's chunks depend on; `None` if it has none.
+    video: Option<(u64, String)>,
     /// Instant that stands for time 0.
     origin: Instant,
     /// Bytes of each stream that were sent at least once.
@@ -123,6 +127,8 @@ impl Flow {
         let transfers = Transfer::of(seed, spec);
         Flow {
             sent: vec![0; transfers.len()],
+            at_once: transfers.len().max(1) as u64,
+            video: spec.video.is_some().then(|| (seed, spec.name.clone())),
             transfers,
             answers: spec.requests.is_some(),
             writer: Writer::new(spec.writes),
@@ -169,7 +175,7 @@ impl Flow {
 
     /// Whether stream `number` has so little unsent that the application writes more.
     pub(super) fn wants(&self, number: usize) -> bool {
-        self.transfers[number].made() < self.sent[number] + READY / self.sent.len() as u64
+        self.transfers[number].made() < self.sent[number] + READY / self.at_once
     }
 
     /// The next bytes of stream `number`; or when there are some, where the application has a rate.
@@ -264,7 +270,27 @@ impl Flow {
     pub(super) fn receive(&mut self, number: usize, bytes: Bytes, now: Time) {
         let transfer = &mut self.transfers[number];
         transfer.receive(transfer.in_order(), bytes);
-        self.meter.received(now, self.transfers[0].in_order());
+        self.meter.received(now, Transfer::in_order_of(&self.transfers));
+    }
+
+    /// Whether its client asks for a video in chunks.
+    pub(super) fn has_video(&self) -> bool {
+        self.video.is_some()
+    }
+
+    /// When its client asks for the next chunk, the first time at once; `None` while one is under way.
+    pub(super) fn next_chunk(&self) -> Option<Time> {
+        let player = self.meter.player.as_ref()?;
+        player.next().or(self.transfers.is_empty().then_some(Time::ZERO))
+    }
+
+    /// The client asks for a chunk at `now`. Returns the stream's number.
+    pub(super) fn ask_for_chunk(&mut self, now: Time) -> Option<usize> {
+        let (Some(player), Some((seed, name))) = (&mut self.meter.player, &self.video) else { return None };
+        let number = self.transfers.len();
+        self.transfers.push(Transfer::new(*seed, name, number as u64, player.ask(now)));
+        self.sent.push(0);
+        Some(number)
     }
 
     /// Application bytes the receiver has.

@@ -25,7 +25,7 @@ use crate::{FlowLog, OpenLog, RunError};
 use windlass_network::Network;
 use windlass_simulator::measure::{Tally, gather, tally};
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
-use windlass_simulator::scenario::{EndFaultKind, FRAMES, FlowSet, FlowSpec, Scenario, WRITES};
+use windlass_simulator::scenario::{EndFaultKind, FRAMES, FlowSet, FlowSpec, Scenario, VIDEO, WRITES};
 
 /// How far a run is advanced before it is looked at whether to stop.
 const STRIDE: Span = Span::from_millis(50);
@@ -37,7 +37,7 @@ const STRIDE: Span = Span::from_millis(50);
 /// s2n-quic cannot run a flow, a flow failed, or it was stopped.
 pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
     let end = scenario.end();
-    check_keys(scenario, STACK, &["resume", "requests", "receive_window_bytes", WRITES, FRAMES])?;
+    check_keys(scenario, STACK, &["resume", "requests", "receive_window_bytes", WRITES, FRAMES, VIDEO])?;
     let identity = identity().map_err(RunError::Tls)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
     let FlowSet { flows: specs, start_schedule } = scenario.flow_set();

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use s2n_quic::client::Connect;
 use s2n_quic::provider::io::testing::spawn;
 use s2n_quic::stream::{ReceiveStream, SendStream};
-use s2n_quic::{Client, Server};
+use s2n_quic::{Client, Connection, Server};
 use windlass_controllers::Time;
 
 use super::clock::Clock;
@@ -84,8 +84,11 @@ impl Shared {
     /// The server that answers requests.
     async fn answer(&self, mut server: Server, clock: Clock) -> Result<(), Error> {
         let Some(mut connection) = server.accept().await else { return Ok(()) };
-        self.lock().connection = Some(connection.handle());
-        let count = self.lock().sent.len();
+        let count = {
+            let mut flow = self.lock();
+            flow.connection = Some(connection.handle());
+            if flow.has_video() { usize::MAX } else { flow.sent.len() }
+        };
         for _ in 0..count {
             let Some(stream) = connection.accept_bidirectional_stream().await? else { return Ok(()) };
             let number = (stream.id() / STREAM_STEP) as usize;
@@ -119,8 +122,28 @@ impl Shared {
                 of_stream.lost("receiver", result, clock);
             });
         }
+        if self.lock().has_video() {
+            return self.play(connection, clock).await;
+        }
         self.until(|_| false).await;
         Ok(())
+    }
+
+    /// Asks for a video, chunk after chunk, until the flow is over.
+    async fn play(&self, mut connection: Connection, clock: Clock) -> Result<(), Error> {
+        loop {
+            // None is under way.
+            let Some(next) = self.lock().next_chunk() else { return Ok(()) };
+            clock.wait(next).await;
+            if self.lock().over.is_some() {
+                return Ok(());
+            }
+            let (response, mut stream) = connection.open_bidirectional_stream().await?.split();
+            let Some(number) = self.lock().ask_for_chunk(clock.now()) else { return Ok(()) };
+            stream.send(request(number as u32)).await?;
+            stream.finish()?;
+            self.read(number, response, clock).await?;
+        }
     }
 
     /// The server that receives.
@@ -139,7 +162,7 @@ impl Shared {
         }
         let mut flow = self.lock();
         flow.ended += 1;
-        if flow.ended == flow.sent.len() {
+        if flow.ended == flow.sent.len() && !flow.has_video() {
             flow.end(clock.now());
         }
         Ok(())

@@ -262,6 +262,17 @@ fn videos_pauses_and_links_of_every_kind_agree() {
         let (theirs, ours) = (frames.delay_median_ms.unwrap(), expected.delay_median_ms.unwrap());
         assert!((theirs - ours).abs() < 8.0, "{theirs} and {ours} ms");
     }
+    let chunks = "video = { chunk_s = 0.5, rates_mbps = [0.5, 1, 2], buffer_s = 2 }";
+    let (sim, stacks) = run("rate_mbps = 5", chunks);
+    let expected = sim.video.unwrap();
+    for video in stacks.map(|stack| stack.video.unwrap()) {
+        assert!(
+            expected.chunks - video.chunks <= 1 && video.stalls == 0 && expected.stalls == 0,
+            "{video:?}, {expected:?}"
+        );
+        let [theirs, ours] = [video, expected].map(|video| video.rate_mbps.unwrap());
+        assert!((theirs - ours).abs() < 0.3 && ours > 1.0, "{theirs} and {ours} Mbit/s");
+    }
     let (sim, stacks) = run("rate_mbps = 20", "application_mbps = 3\non_s = 1\noff_s = 3");
     for stack in stacks {
         // Two of six seconds.

@@ -80,6 +80,17 @@ fn a_video_takes_as_long_as_in_the_simulator() {
 }
 
 #[test]
+fn a_client_that_asks_for_chunks_sees_what_one_in_the_simulator_does() {
+    let flow = "[[flow]]\ncontroller = \"cubic\"\nvideo = { chunk_s = 0.5, rates_mbps = [0.5, 1, 2], buffer_s = 2 }\n";
+    let scenario = scenario(6.0, LINK, flow);
+    let of = |mut outcome: Outcome| outcome.flows.remove(0).video.unwrap();
+    let ours = of(windlass_simulator::sim::run(&scenario).unwrap());
+    let theirs = of(S2nQuic.run(&scenario, &mut |_| Ok(None), &|_| false).unwrap());
+    assert!(ours.chunks - theirs.chunks <= 1 && (ours.stalls, theirs.stalls) == (0, 0), "{ours:?}, {theirs:?}");
+    assert!((ours.rate_mbps.unwrap() - theirs.rate_mbps.unwrap()).abs() < 0.3, "{ours:?}, {theirs:?}");
+}
+
+#[test]
 fn two_processes_write_the_same_logs() {
     let _machine = crate::shared();
     let write = |directory: &Path| {

@@ -567,6 +567,34 @@ fn requests_that_cannot_be_are_named() {
 }
 
 #[test]
+fn a_video_in_chunks_is_read() {
+    let keys = "video = { chunk_s = 2, rates_mbps = [0.5, 1, 4], buffer_s = 20 }";
+    let flow = read(&dumbbell("", keys)).flows.remove(0);
+    let video = flow.video.unwrap();
+    assert_eq!((video.rates.as_slice(), video.bytes(2), flow.requests), (&[0.5e6, 1e6, 4e6][..], 1_000_000, Some(1)));
+    for (keys, expected) in [
+        ("video = 4", "video is 4; expected a table, [video]"),
+        ("video = { chunk_s = 2, buffer_s = 20 }", "has no rates_mbps"),
+        ("video = { rates_mbps = [1], buffer_s = 20 }", "has no chunk_s"),
+        ("video = { chunk_s = 2, rates_mbps = [], buffer_s = 20 }", "has no rates (add one, Mbit/s)"),
+        ("video = { chunk_s = 2, rates_mbps = [2, 1], buffer_s = 20 }", "expected an ascending list"),
+        (
+            "video = { chunk_s = 2, rates_mbps = [1], buffer_s = 1 }",
+            "its buffer has 1 s, less than a chunk (make it 2 or more)",
+        ),
+        (
+            "video = { chunk_s = 0.001, rates_mbps = [1], buffer_s = 1 }",
+            "its smallest chunk has 125 bytes, less than a packet",
+        ),
+        ("video = { chunk_s = 2, rates_mbps = [1], buffer_s = 2, fps = 3 }", "fps"),
+        ("video = { chunk_s = 2, rates_mbps = [1], buffer_s = 2 }\nrequests = 2", "has a video and requests"),
+    ] {
+        let found = problems(&dumbbell("", keys));
+        assert!(found.contains(expected), "{keys}: {found}");
+    }
+}
+
+#[test]
 fn videos_and_pauses_are_read() {
     let writes = |keys: &str| read(&dumbbell("", keys)).flows[0].writes.unwrap();
     let on_off = writes("application_mbps = 8\non_s = 0.025\noff_s = 1");

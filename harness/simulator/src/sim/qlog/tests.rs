@@ -107,3 +107,44 @@ fn requests_that_are_lost_are_sent_again() {
     assert!((1.019..1.0195).contains(&flow.start_s), "{}", flow.start_s);
     assert!(flow.completed);
 }
+
+#[test]
+fn every_chunk_of_a_video_has_a_request_and_a_stream() {
+    let video = "video = { chunk_s = 1, rates_mbps = [0.5, 2], buffer_s = 6 }\n";
+    let text =
+        TEXT.replace("[dumbbell]", "header_bytes = 33\n[dumbbell]").replace("transfer_bytes = 2400000\n", "") + video;
+    let scenario = Scenario::read("short", &text, None).unwrap();
+    let mut simulation = Simulation::new(&scenario).unwrap();
+    let trace = simulation.qlog(0, Vec::new(), QlogSettings::default());
+    let chunks = simulation.finish().flows[0].video.unwrap().chunks;
+    assert!(chunks >= 6, "{chunks}");
+    let file = String::from_utf8(trace.finish().unwrap().unwrap()).unwrap();
+    let mut numbers = Vec::new();
+    let (mut asked, mut ends) = (0, 0);
+    for record in file.split('\u{1e}') {
+        let number = |text: &str, name: &str| -> Option<u64> {
+            let (_, rest) = text.split_once(&format!("\"{name}\":"))?;
+            rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        };
+        let received = record.contains("quic:packet_received");
+        numbers.extend(number(record, "packet_number").filter(|_| received));
+        let Some((_, frame)) = record.split_once("\"frame_type\":\"stream\"") else { continue };
+        let number = |name| number(frame, name);
+        let (Some(stream), Some(offset), Some(length)) = (number("stream_id"), number("offset"), number("length"))
+        else {
+            continue;
+        };
+        if received {
+            assert_eq!((stream, offset, length), (4 * asked, 0, u64::from(REQUEST_BYTES)));
+            asked += 1;
+        } else {
+            assert!(stream < 4 * asked, "{stream} is not asked for");
+            ends += u64::from(record.contains("\"fin\":true"));
+        }
+    }
+    assert!(asked == chunks || asked == chunks + 1, "{asked} for {chunks}");
+    assert!(ends >= chunks, "{ends}");
+    let all = numbers.len();
+    numbers.dedup();
+    assert!(numbers.is_sorted() && numbers.len() == all, "every packet of the receiver has a number of its own");
+}
