@@ -38,7 +38,7 @@ impl Failure {
 
 /// A Python object that is a controller, for one run.
 #[derive(Debug)]
-struct Guest {
+struct PythonController {
     name: &'static str,
     start: Py<PyAny>,
     step: Py<PyAny>,
@@ -79,15 +79,15 @@ fn name_of(object: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(name)
 }
 
-impl Guest {
-    fn new(object: &Bound<'_, PyAny>, name: &'static str, failure: &Arc<Failure>) -> PyResult<Guest> {
+impl PythonController {
+    fn new(object: &Bound<'_, PyAny>, name: &'static str, failure: &Arc<Failure>) -> PyResult<PythonController> {
         let py = object.py();
         let needs = match object.getattr_opt(intern!(py, "needs"))? {
             Some(names) => signals(&crate::several(&names)?)?,
             None => Signals::ACKS | Signals::LOSS,
         };
         let wants = object.getattr_opt(intern!(py, "wants_packet_sent"))?;
-        Ok(Guest {
+        Ok(PythonController {
             name,
             start: object.getattr(intern!(py, "start"))?.unbind(),
             step: object.getattr(intern!(py, "step"))?.unbind(),
@@ -127,7 +127,7 @@ fn interned(text: String) -> &'static str {
 #[derive(Debug)]
 struct Place {
     name: &'static str,
-    guest: Mutex<Option<Arc<Guest>>>,
+    controller: Mutex<Option<Arc<PythonController>>>,
 }
 
 /// What the names know: the same for all controllers of one name, one after the other.
@@ -138,14 +138,14 @@ impl Hosted {
     fn named(name: &'static str) -> &'static Foreign<Hosted> {
         static ALL: Mutex<BTreeMap<&'static str, &'static Foreign<Hosted>>> = Mutex::new(BTreeMap::new());
         let new = || {
-            let place: &Place = Box::leak(Box::new(Place { name, guest: Mutex::new(None) }));
+            let place: &Place = Box::leak(Box::new(Place { name, controller: Mutex::new(None) }));
             &*Box::leak(Box::new(Foreign(Hosted(place))))
         };
         locked(&ALL).entry(name).or_insert_with(new)
     }
 
-    fn guest(&self) -> Option<Arc<Guest>> {
-        locked(&self.0.guest).clone()
+    fn controller(&self) -> Option<Arc<PythonController>> {
+        locked(&self.0.controller).clone()
     }
 }
 
@@ -153,16 +153,16 @@ impl Hosted {
 /// datagrams until the run ends.
 #[derive(Debug)]
 struct State {
-    of: Option<(Arc<Guest>, Py<PyAny>)>,
+    of: Option<(Arc<PythonController>, Py<PyAny>)>,
     decision: windlass_controllers::Decision,
 }
 
 impl Clone for State {
     fn clone(&self) -> State {
-        let copied = self.of.as_ref().and_then(|(guest, state)| {
+        let copied = self.of.as_ref().and_then(|(controller, state)| {
             let copy =
-                guest.ask(|py| Ok(PyModule::import(py, "copy")?.call_method1("deepcopy", (state,))?.unbind()))?;
-            Some((Arc::clone(guest), copy))
+                controller.ask(|py| Ok(PyModule::import(py, "copy")?.call_method1("deepcopy", (state,))?.unbind()))?;
+            Some((Arc::clone(controller), copy))
         });
         State { of: copied, decision: self.decision }
     }
@@ -171,8 +171,8 @@ impl Clone for State {
 impl PartialEq for State {
     fn eq(&self, other: &State) -> bool {
         match (&self.of, &other.of) {
-            (Some((guest, one)), Some((_, other))) => {
-                guest.ask(|py| one.bind(py).eq(other)).is_some_and(|is_equal| is_equal)
+            (Some((controller, one)), Some((_, other))) => {
+                controller.ask(|py| one.bind(py).eq(other)).is_some_and(|is_equal| is_equal)
             }
             (one, other) => one.is_none() && other.is_none(),
         }
@@ -187,30 +187,30 @@ impl ConfiguredController for Hosted {
         Info { name: self.0.name, summary: "", source: "", fallback: None }
     }
     fn needs(&self) -> Signals {
-        self.guest().map_or(Signals::NONE, |guest| guest.needs)
+        self.controller().map_or(Signals::NONE, |controller| controller.needs)
     }
     fn wants_packet_sent(&self) -> bool {
-        self.guest().is_some_and(|guest| guest.wants_packet_sent)
+        self.controller().is_some_and(|controller| controller.wants_packet_sent)
     }
     fn group(&self) {}
     fn start(&self, path: &windlass_controllers::Path) -> State {
         let mut decision = windlass_controllers::Decision::new(2 * u64::from(path.mtu));
-        let of = self.guest().and_then(|guest| {
-            let state = guest.ask(|py| {
-                let state = guest.start.call1(py, (Path::from(path),))?;
-                decision = guest.decide(py, &state)?;
+        let of = self.controller().and_then(|controller| {
+            let state = controller.ask(|py| {
+                let state = controller.start.call1(py, (Path::from(path),))?;
+                decision = controller.decide(py, &state)?;
                 Ok(state)
             })?;
-            Some((guest, state))
+            Some((controller, state))
         });
         State { of, decision }
     }
     fn step(&self, state: &mut State, _: Table<'_, ()>, event: &windlass_controllers::Event) {
-        let Some((guest, of)) = &state.of else { return };
+        let Some((controller, of)) = &state.of else { return };
         // What it decides, in the same call of Python: it is asked after every step.
-        let decided = guest.ask(|py| {
-            guest.step.bind(py).call1((of, Event(*event)))?;
-            guest.decide(py, of)
+        let decided = controller.ask(|py| {
+            controller.step.bind(py).call1((of, Event(*event)))?;
+            controller.decide(py, of)
         });
         state.decision = decided.unwrap_or(state.decision);
     }
@@ -222,12 +222,12 @@ impl ConfiguredController for Hosted {
 
 /// The controllers in Python of one run: their names stand for them until this is dropped.
 #[derive(Default)]
-pub(crate) struct Guests {
+pub(crate) struct PythonControllers {
     all: Vec<(Lent, &'static Foreign<Hosted>)>,
     failure: Arc<Failure>,
 }
 
-impl Guests {
+impl PythonControllers {
     /// The names of controllers that are given as a name, an object or several of them; objects become one of these.
     pub(crate) fn names(&mut self, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         if given.is_instance_of::<PyString>() || given.hasattr(intern!(given.py(), "decide"))? {
@@ -242,10 +242,10 @@ impl Guests {
         }
         lack(item)?;
         let name = interned(name_of(item)?);
-        let guest = Guest::new(item, name, &self.failure)?;
+        let controller = PythonController::new(item, name, &self.failure)?;
         let hosted = Hosted::named(name);
         let lent = NamedController::lend(hosted).map_err(|error| UsageError::new_err(error.to_string()))?;
-        *locked(&hosted.0.0.guest) = Some(Arc::new(guest));
+        *locked(&hosted.0.0.controller) = Some(Arc::new(controller));
         self.all.push((lent, hosted));
         Ok(name.to_owned())
     }
@@ -264,10 +264,10 @@ impl Guests {
     }
 }
 
-impl Drop for Guests {
+impl Drop for PythonControllers {
     fn drop(&mut self) {
         for (_, hosted) in &self.all {
-            *locked(&hosted.0.0.guest) = None;
+            *locked(&hosted.0.0.controller) = None;
         }
     }
 }

@@ -31,7 +31,7 @@ struct Interval {
 
 /// The window that is asked for, and what came of it.
 #[derive(Debug, Default)]
-struct Seat {
+struct AgentState {
     mtu: u32,
     cwnd: u64,
     /// Just after the interval, when the next window counts.
@@ -42,10 +42,10 @@ struct Seat {
 
 /// The controller of the flow: its window is whatever was asked for.
 #[derive(Clone, Debug, Default)]
-struct Agent(Arc<Mutex<Seat>>);
+struct Agent(Arc<Mutex<AgentState>>);
 
 impl Agent {
-    fn seat(&self) -> MutexGuard<'_, Seat> {
+    fn state(&self) -> MutexGuard<'_, AgentState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -65,12 +65,12 @@ impl ConfiguredController for Agent {
     }
     fn group(&self) {}
     fn start(&self, path: &Path) {
-        self.seat().mtu = path.mtu;
+        self.state().mtu = path.mtu;
     }
     fn step(&self, (): &mut (), _: Table<'_, ()>, event: &Event) {
-        let mut seat = self.seat();
-        seat.in_flight = event.in_flight().unwrap_or(seat.in_flight);
-        let interval = &mut seat.interval;
+        let mut state = self.state();
+        state.in_flight = event.in_flight().unwrap_or(state.in_flight);
+        let interval = &mut state.interval;
         if let Some(rtt) = event.rtt() {
             interval.rtt_sum += rtt.latest.0;
             interval.rtt_samples += 1;
@@ -88,9 +88,9 @@ impl ConfiguredController for Agent {
         }
     }
     fn decide(&self, (): &(), _: View<'_, ()>) -> Decision {
-        let seat = self.seat();
+        let state = self.state();
         // Below two datagrams no controller goes (RFC 9002 §7.2).
-        Decision::new(seat.cwnd.max(2 * u64::from(seat.mtu))).with_wake_at(Some(Time(seat.wake_at)))
+        Decision::new(state.cwnd.max(2 * u64::from(state.mtu))).with_wake_at(Some(Time(state.wake_at)))
     }
     fn inspect(&self, (): &(), _: View<'_, ()>, _: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -147,7 +147,7 @@ impl Episode {
         let flow = place(&scenario, flow)?;
         let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let agent = free.unwrap_or_else(|| Box::leak(Box::new(Foreign(Agent::default()))));
-        *agent.0.seat() = Seat::default();
+        *agent.0.state() = AgentState::default();
         let spec = &mut scenario.flows[flow];
         spec.control = Control::Named(NamedController::foreign(agent));
         agent.0.name().clone_into(&mut spec.controller);
@@ -178,9 +178,9 @@ impl Episode {
         let begun = simulation.now();
         let until = (begun + Span(interval_ns)).min(simulation.scenario().end());
         {
-            let mut seat = self.agent.0.seat();
-            let Seat { mtu, in_flight, .. } = *seat;
-            *seat = Seat { mtu, in_flight, cwnd, wake_at: until.0 + 1, interval: Interval::default() };
+            let mut state = self.agent.0.state();
+            let AgentState { mtu, in_flight, .. } = *state;
+            *state = AgentState { mtu, in_flight, cwnd, wake_at: until.0 + 1, interval: Interval::default() };
         }
         while simulation.now() < until {
             let part = (simulation.now() + LOOK).min(until);
@@ -188,8 +188,9 @@ impl Episode {
             simulation.check().map_err(|error| Error::new_err(error.to_string()))?;
             py.check_signals()?;
         }
-        let seat = self.agent.0.seat();
-        let Interval { acked_bytes, acked_packets, lost_packets, marked_packets, rtt_sum, rtt_samples } = seat.interval;
+        let state = self.agent.0.state();
+        let Interval { acked_bytes, acked_packets, lost_packets, marked_packets, rtt_sum, rtt_samples } =
+            state.interval;
         let seen = PyDict::new(py);
         seen.set_item("time_s", until.0 as f64 / 1e9)?;
         seen.set_item("interval_s", until.since(begun).secs())?;
@@ -199,7 +200,7 @@ impl Episode {
         seen.set_item("marked_packets", marked_packets)?;
         let rtt = (rtt_samples > 0).then(|| rtt_sum as f64 / rtt_samples as f64 / 1e6);
         seen.set_item("rtt_mean_ms", rtt)?;
-        seen.set_item("in_flight_bytes", seat.in_flight)?;
+        seen.set_item("in_flight_bytes", state.in_flight)?;
         seen.set_item("is_active", simulation.counts(self.flow).is_active)?;
         seen.set_item("is_over", until >= simulation.scenario().end())?;
         Ok(seen)

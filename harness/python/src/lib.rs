@@ -21,7 +21,7 @@ mod episode;
 mod sweep;
 mod table;
 
-use controller::Guests;
+use controller::PythonControllers;
 use table::Table;
 
 create_exception!(windlass, Error, PyException, "What went wrong: the text that the command prints.");
@@ -118,10 +118,10 @@ fn run(
     seed: Option<u64>,
     out: Option<PathBuf>,
 ) -> PyResult<Results> {
-    let mut guests = Guests::default();
+    let mut controllers = PythonControllers::default();
     let asked = Asked {
         scenario: scenario.map_or_else(|| "clean-link".to_owned(), |path| path.display().to_string()),
-        controllers: controller.map_or_else(|| Ok(Vec::new()), |given| guests.names(&given))?,
+        controllers: controller.map_or_else(|| Ok(Vec::new()), |given| controllers.names(&given))?,
         stacks: stack.map_or_else(|| Ok(vec!["sim".to_owned()]), |names| several(&names))?,
         seed,
         out,
@@ -131,11 +131,11 @@ fn run(
         |_| Ok(()),
         |stop| {
             // A thread that Python knows already is called back several times as fast.
-            guests.stop_by(stop);
+            controllers.stop_by(stop);
             cli::results(asked, Host { stop, thread: |work| Python::attach(|py| py.detach(work)) })
         },
     );
-    guests.outcome(results).map(Results)
+    controllers.outcome(results).map(Results)
 }
 
 /// The results of runs. The numbers are those of `windlass run --json`.
