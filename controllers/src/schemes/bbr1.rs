@@ -94,7 +94,7 @@ impl Controller for Bbr1 {
         } else {
             Phase::CongestionAvoidance
         };
-        let cwnd = state.cwnd.max(state.mtu).min(params.max_window * state.mtu);
+        let cwnd = state.cwnd.max(state.min_cwnd()).min(params.max_window * state.mtu);
         Decision {
             cwnd: cwnd as u64,
             ssthresh: None,
@@ -165,7 +165,7 @@ impl State {
         }
     }
 
-    /// Losses, upon entry into Fast Recovery or in it (§4.2.3.4); there is always room for one packet.
+    /// Losses, upon entry into Fast Recovery or in it (§4.2.3.4), down to the least window.
     #[cold]
     fn on_packets_lost(&mut self, now: Time, lost: &PacketsLost) {
         self.is_loss_unseen = true;
@@ -174,13 +174,13 @@ impl State {
             self.is_undo_final = false;
             self.recovery.begin(now);
             self.packet_conservation = true;
-            self.cwnd = lost.in_flight as f64 + self.mtu;
+            self.cwnd = (lost.in_flight as f64 + self.mtu).max(self.min_cwnd());
         } else {
-            self.cwnd = (self.cwnd - lost.bytes as f64).max(self.mtu);
+            self.cwnd = (self.cwnd - lost.bytes as f64).max(self.min_cwnd());
         }
     }
 
-    /// Persistent congestion, QUIC's retransmission timeout (§4.2.3.4): one packet. The baseline of the full pipe is
+    /// Persistent congestion, QUIC's retransmission timeout (§4.2.3.4): the least window, where the text has one packet. The baseline of the full pipe is
     /// found anew (Linux `tcp_bbr.c`, `bbr_set_state`).
     #[cold]
     fn on_timeout(&mut self, now: Time) {
@@ -189,7 +189,7 @@ impl State {
         self.recovery.begin(now);
         self.packet_conservation = false;
         self.full_bw = 0.0;
-        self.cwnd = self.mtu;
+        self.cwnd = self.min_cwnd();
     }
 
     /// The undo of a recovery whose losses were none (§4.2.3.4), unless a mark came since it began.

@@ -18,6 +18,12 @@ impl State {
         MIN_PIPE_CWND * self.mtu
     }
 
+    /// The least window (`RFC 9002 §7.2`), bytes.
+    #[inline]
+    pub(super) fn min_cwnd(&self) -> f64 {
+        2.0 * self.mtu
+    }
+
     /// Pacing and window gain of the state (§4.3.2.1, §4.3.3, §4.3.4.1, §4.3.5).
     #[inline]
     pub(super) fn gains(&self, params: &Params) -> (f64, f64) {

@@ -246,12 +246,12 @@ fn losses_leave_the_rate_and_for_a_round_the_window() {
     assert_eq!(decide(&params, &step(&params, before, 1150, mark)), decide(&params, &before), "marks change nothing");
 }
 
-/// §4.2.3.4: one packet upon a timeout.
+/// §4.2.3.4, with the least window of RFC 9002 §7.2 for one packet.
 #[test]
-fn persistent_congestion_leaves_a_packet_until_it_is_acknowledged() {
+fn persistent_congestion_leaves_the_least_window_until_it_is_acknowledged() {
     let params = Params::default();
     let state = step(&params, cruising(2), 1300, EventKind::PersistentCongestion(lost(Time(1200 * MS))));
-    assert_eq!(decide(&params, &state).cwnd, u64::from(MTU));
+    assert_eq!(decide(&params, &state).cwnd, 2 * u64::from(MTU));
     let state = round(&params, state, 1500, 1_000_000, |_| {});
     assert!(state.cwnd >= 206.0 * PACKET, "{}", state.cwnd);
 }
@@ -288,7 +288,7 @@ proptest! {
         trace::run::<Bbr1>(&params, seed, &script, |_, event, after| {
             let decision = decide(&params, after);
             let is_free = matches!(event.kind, EventKind::PacketsAcked(_)) && !after.packet_conservation;
-            let least = if is_free { 4.0 * after.mtu } else { after.mtu };
+            let least = if is_free { 4.0 * after.mtu } else { 2.0 * after.mtu };
             let fits = decision.cwnd as f64 >= least.floor() && decision.pacing_rate > Some(0);
             #[allow(clippy::eq_op)]
             let sound = after == after;
