@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
-use windlass_controllers::Time;
+use windlass_controllers::{Span, Time};
 use windlass_network::Stream;
 use windlass_simulator::application;
 use windlass_simulator::measure::Meter;
@@ -99,6 +99,11 @@ impl Writer {
     pub fn write(&mut self, now: Instant, made: u64, time: Time, meter: &mut Meter) -> u64 {
         let Some(source) = &mut self.source else { return u64::MAX };
         let began = *self.began.get_or_insert(now);
+        if !source.has_frames() {
+            let since = u64::try_from(now.saturating_duration_since(began).as_nanos()).unwrap_or(u64::MAX);
+            source.write_until(Span(since));
+            return source.total().saturating_sub(made);
+        }
         loop {
             let at = began + Duration::from_nanos(source.next().0);
             if at > now {

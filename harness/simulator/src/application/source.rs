@@ -36,6 +36,18 @@ impl Source {
         self.total
     }
 
+    /// Writes all that is due so long after the first write, where it does not matter when each came.
+    pub fn write_until(&mut self, since: Span) {
+        self.count = self.writes.count(since);
+        self.total = self.writes.total(self.count);
+    }
+
+    /// Whether it writes frames, of which each has a time of its own.
+    #[must_use]
+    pub fn has_frames(&self) -> bool {
+        self.writes.frames.is_some()
+    }
+
     /// The rate of an encoder that follows estimates, bit/s.
     fn rate(&mut self, estimate: Option<u64>) -> Option<f64> {
         let encoder = self.writes.frames?.encoder?;

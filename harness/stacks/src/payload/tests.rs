@@ -1,4 +1,3 @@
-use windlass_controllers::Span;
 use windlass_simulator::scenario::{Frames, Scenario};
 
 use super::*;
