@@ -83,7 +83,7 @@ pub fn features(arrivals: &[Arrival], rtt: Option<i64>) -> Result<Features, TooL
     }
     let rtt = rtt.ok_or(TooLittle::Rtt)?.max(SHORTEST_RTT);
     let round = |time: i64| time.saturating_sub(first.time).max(0) / rtt;
-    let rounds = usize::try_from(round(last.time)).unwrap_or(0).min(MAX_ROUNDS);
+    let rounds = usize::try_from(round(last.time)).unwrap_or(usize::MAX).min(MAX_ROUNDS);
     if rounds < ROUNDS {
         return Err(TooLittle::Rounds(rounds));
     }
