@@ -391,6 +391,7 @@ catalogue! {
     Rapid("rapid") => rapid::Rapid,
     C4("c4") => c4::C4,
     Bbr1("bbr1") => bbr1::Bbr1,
+    Scream("scream") => scream::Scream,
 }
 
 impl Algorithm {

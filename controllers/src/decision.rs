@@ -25,6 +25,12 @@ pub struct Decision {
         serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
     )]
     pub pacing_rate: Option<u64>,
+    /// Rate that a media controller has its application encode at, bit/s; `None` from all others, and before there is one.
+    #[cfg_attr(
+        feature = "serde",
+        serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
+    )]
+    pub target_rate: Option<u64>,
     /// Call back with [`EventKind::TimerExpired`](crate::EventKind::TimerExpired) at this time.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub wake_at: Option<Time>,
@@ -54,6 +60,7 @@ impl Decision {
             cwnd,
             ssthresh: None,
             pacing_rate: None,
+            target_rate: None,
             wake_at: None,
             ecn: Ecn::Unspecified,
             dscp: 0,
@@ -68,6 +75,8 @@ impl Decision {
         with_ssthresh(ssthresh: Option<u64>);
         /// With a pacing rate, bit/s.
         with_pacing_rate(pacing_rate: Option<u64>);
+        /// With a rate for the application to encode at, bit/s.
+        with_target_rate(target_rate: Option<u64>);
         /// With the time of the next [`EventKind::TimerExpired`](crate::EventKind::TimerExpired).
         with_wake_at(wake_at: Option<Time>);
         /// The same decision with this ECN codepoint for data packets.

@@ -107,6 +107,7 @@ impl Controller for FixedWindow {
             cwnd: u64::from(params.window) * u64::from(*mtu),
             ssthresh: None,
             pacing_rate: (params.rate > 0.0).then_some((params.rate * 1e6) as u64),
+            target_rate: None,
             wake_at: None,
             ecn: match params.ecn {
                 Codepoint::Unspecified => Ecn::Unspecified,

@@ -97,7 +97,7 @@ struct Train {
 /// A flow that always has data is measured: the estimate is what was acknowledged in the latest smoothed RTT. One that is limited
 /// by its application shows its share of the bottleneck where it sends in bursts: packets that arrive further apart than
 /// they left waited for each other at the bottleneck. Without such bursts the latest measurement holds, as a lower bound, until more
-/// is delivered. Never is the estimate more than what the decision in force lets leave.
+/// is delivered. Of a media controller the estimate is its target rate instead. Never is it more than what the decision in force lets leave.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SendRateMeter {
     points: [Point; POINTS],
@@ -242,6 +242,7 @@ impl SendRateMeter {
                 (to_u64(measured.bits_per_s()).min(most), confidence)
             }
         };
+        let bits = decision.target_rate.map_or(bits, |target| target.min(most));
         let limited_by = if self.is_app_limited(Time(self.acked_at.0.saturating_sub(self.smoothed.0))) {
             Limit::Application
         } else if decision.phase == Phase::SlowStart {

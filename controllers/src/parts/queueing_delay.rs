@@ -97,6 +97,29 @@ impl Rollover {
     }
 }
 
+/// The base delay alone: the least of the latest few minutes, nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BaseDelayMinutes {
+    minutes: Minima<MOST_BASE_MINUTES>,
+    rolled_over: Option<Time>,
+}
+
+/// Most minutes that [`BaseDelayMinutes`] remembers (`RFC 6817 §2.4.2`).
+pub const MOST_BASE_MINUTES: usize = 10;
+
+impl BaseDelayMinutes {
+    /// Takes a sample in. Returns the least of the latest `minutes`, by the clock, which it is no less than.
+    #[inline]
+    pub fn sample(&mut self, minutes: u32, now: Time, ns: i64) -> i64 {
+        if self.rolled_over.is_none_or(|last| Rollover::Clock.is_due(last, now)) {
+            self.rolled_over = Some(now);
+            self.minutes.roll(1);
+        }
+        self.minutes.take(ns);
+        self.minutes.least(minutes as usize).unwrap_or(ns)
+    }
+}
+
 impl QueueingDelay {
     /// Takes a sample in, with the least delay of the latest `minutes` as base. However long the
     /// pause before it, it drops one minute at most (`spec: arumaithurai §5.2` 2a, 2b). Returns

@@ -290,6 +290,7 @@ impl Window {
             cwnd: self.bytes(self.cwnd),
             ssthresh: (self.ssthresh < f64::INFINITY).then(|| self.bytes(self.ssthresh)),
             pacing_rate: None,
+            target_rate: None,
             wake_at: None,
             ecn: Ecn::Unspecified,
             dscp: 0,

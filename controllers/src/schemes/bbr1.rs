@@ -99,6 +99,7 @@ impl Controller for Bbr1 {
             cwnd: cwnd as u64,
             ssthresh: None,
             pacing_rate: Some((8.0 * state.pacing_rate) as u64),
+            target_rate: None,
             wake_at: None,
             ecn: Ecn::Unspecified,
             dscp: 0,

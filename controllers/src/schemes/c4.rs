@@ -117,6 +117,7 @@ impl Controller for C4 {
             cwnd: cwnd as u64,
             ssthresh: None,
             pacing_rate: rate.map(|rate| (rate as u64).max(1)),
+            target_rate: None,
             wake_at: None,
             ecn: Ecn::Unspecified,
             dscp: 0,

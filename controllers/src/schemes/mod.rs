@@ -34,6 +34,7 @@ pub mod red_vegas;
 pub mod reno;
 pub mod rovegas;
 pub mod scalable;
+pub mod scream;
 pub mod tcp_africa;
 pub mod tcp_k;
 pub mod tcp_lp;

@@ -307,6 +307,7 @@ impl Controller for Rapid {
             cwnd: state.window(params),
             ssthresh: None,
             pacing_rate: Some(state.rate as u64),
+            target_rate: None,
             wake_at: None,
             ecn: Ecn::NotEct,
             dscp: 0,

@@ -73,6 +73,10 @@ fn a_flow_that_always_has_data_is_measured_by_what_is_delivered() {
     near(estimate.bits_per_s as f64, 10e6);
     assert_eq!((estimate.confidence, estimate.limited_by), (Confidence::High, Limit::Window));
     assert_eq!(pipe.meter.estimate(&wide().with_pacing_rate(Some(1))).unwrap().limited_by, Limit::Pacing);
+    let target = |rate| wide().with_target_rate(Some(rate));
+    assert_eq!(pipe.meter.estimate(&target(3_000_000)).unwrap().bits_per_s, 3_000_000);
+    let bounded = Decision::new(1250).with_target_rate(Some(3_000_000)).with_pacing_rate(Some(2_000_000));
+    assert_eq!(pipe.meter.estimate(&bounded).unwrap().bits_per_s, 2_000_000, "no more than what may leave");
     let starting = wide().with_phase(Phase::SlowStart);
     assert_eq!(pipe.meter.estimate(&starting).unwrap().limited_by, Limit::StartUp);
 }

@@ -155,6 +155,7 @@ impl<S: Scheme> Controller for Composed<S> {
         let mut decision = Decision {
             ecn: Detecting::<S>::ecn(of(params)),
             train: wants.train,
+            target_rate: None,
             wake_at: wants.wake_at,
             ..Controlling::<S>::decision(of(params), &state.flow)
         };

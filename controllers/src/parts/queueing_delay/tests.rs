@@ -97,3 +97,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_base_alone_is_the_least_of_so_many_minutes() {
+    let mut base = BaseDelayMinutes::default();
+    let mut at = |minute: u64, ns| base.sample(3, Time(minute * MINUTE), ns);
+    assert_eq!([at(0, 7), at(0, 5), at(1, 9), at(2, 8)], [7, 5, 5, 5]);
+    assert_eq!([at(3, 9), at(4, 9), at(5, 9)], [8, 8, 9]);
+}

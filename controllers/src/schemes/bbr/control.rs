@@ -134,6 +134,7 @@ impl State {
             cwnd: cwnd as u64,
             ssthresh: None,
             pacing_rate: Some((8.0 * self.pacing_rate) as u64),
+            target_rate: None,
             wake_at: None,
             ecn: Ecn::Unspecified,
             dscp: 0,

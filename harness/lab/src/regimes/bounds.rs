@@ -283,6 +283,9 @@ fn standing(controller: &str) -> Option<(Standing, &'static str)> {
         "fast" => (Standing::Packets(312.0), "α = 312 packets a flow (spec: sharma §7)"),
         "ledbat" => (Standing::Seconds(0.1), "TARGET is at most 100 ms (RFC 6817 §2.5)"),
         "ledbat++" => (Standing::Seconds(0.06), "a target of 60 ms (draft-irtf-iccrg-ledbat-plus-plus-01 §4.1)"),
+        "scream" => {
+            (Standing::Seconds(0.06), "QDELAY_TARGET_LO is 60 ms (draft-ietf-ccwg-rfc8298bis-screamv2-01 §4.2.2)")
+        }
         "c4" => (
             Standing::Seconds(0.25),
             "an RTT at most 250 ms above the least (draft-huitema-ccwg-c4-spec, Nominal max RTT)",

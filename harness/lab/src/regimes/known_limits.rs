@@ -628,6 +628,36 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         holds: |regime| holds_less(regime, 8.0),
         says: "It never has fewer than four packets in flight (draft §4.2.3.3), and three quanta more",
     },
+    KnownLimit {
+        controllers: &["scream"],
+        kinds: LOSS,
+        holds: |regime| holds_less(regime, 15.0) || regime.holds_acks(),
+        says: "it loses more than Reno",
+    },
+    KnownLimit {
+        controllers: &["scream"],
+        kinds: &[Kind::Queue],
+        holds: |regime| regime.flows() > 1,
+        says: "beside others up to 400 ms",
+    },
+    KnownLimit {
+        controllers: &["scream"],
+        kinds: &[Kind::Queue],
+        holds: |regime| holds_less(regime, 15.0),
+        says: "its least window of some three packets",
+    },
+    KnownLimit {
+        controllers: &["scream"],
+        kinds: USE,
+        holds: |regime| is_large(regime) || starts_small(regime) || regime.path() == Path::Reordering,
+        says: "On a fast path it uses a part for a long time",
+    },
+    KnownLimit {
+        controllers: &["scream"],
+        kinds: SHARES,
+        holds: |regime| regime.flows() > 1,
+        says: "take long to get their share",
+    },
 ];
 
 /// What `controller`'s page says to a bound of that kind in `regime` on `stack`.

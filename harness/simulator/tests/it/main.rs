@@ -10,6 +10,7 @@ mod golden;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod libwindlass;
 mod loss_bound;
+mod media;
 mod nf_tcp;
 mod oracle;
 mod poison;
