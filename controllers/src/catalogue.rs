@@ -392,6 +392,7 @@ catalogue! {
     C4("c4") => c4::C4,
     Bbr1("bbr1") => bbr1::Bbr1,
     Scream("scream") => scream::Scream,
+    Nada("nada") => nada::Nada,
 }
 
 impl Algorithm {

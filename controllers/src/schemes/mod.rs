@@ -25,6 +25,7 @@ pub mod highspeed;
 pub mod ledbat;
 pub mod ledbat_plus_plus;
 pub mod multcp;
+pub mod nada;
 pub mod nf_tcp;
 pub mod nice;
 pub mod prague;

@@ -653,10 +653,22 @@ pub const KNOWN_LIMITS: &[KnownLimit] = &[
         says: "On a fast path it uses a part for a long time",
     },
     KnownLimit {
-        controllers: &["scream"],
+        controllers: &["scream", "nada"],
         kinds: SHARES,
         holds: |regime| regime.flows() > 1,
         says: "take long to get their share",
+    },
+    KnownLimit {
+        controllers: &["nada"],
+        kinds: LOSS,
+        holds: |regime| holds_less(regime, 25.0),
+        says: "what ramp-up sends too much a small buffer loses before the rate falls",
+    },
+    KnownLimit {
+        controllers: &["nada"],
+        kinds: USE,
+        holds: |regime| regime.rate() >= 1e9 || is_large(regime) || starts_small(regime),
+        says: "a fast path that has losses, jitter of 10 ms or no buffer it uses to a small part",
     },
 ];
 

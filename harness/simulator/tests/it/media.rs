@@ -21,6 +21,21 @@ fn queue(flow: &FlowOutcome) -> f64 {
     last.iter().sum::<f64>() / last.len() as f64 - flow.rtt_min_ms.unwrap()
 }
 
+/// RFC 8698 §4.3 equation 5: at rest the signal is XREF · RMAX / r_ref.
+#[test]
+fn nada_rests_at_the_queue_of_equation_5() {
+    for (mbps, rest) in [(0.75, 20.0), (0.375, 40.0)] {
+        let flow = run("nada", mbps, "");
+        let seen = queue(&flow);
+        assert!((0.7 * rest..1.3 * rest).contains(&seen), "{mbps} Mbit/s: {seen} ms for {rest}");
+        assert!(flow.goodput_mbps > 0.85 * mbps, "{mbps} Mbit/s: {}", flow.goodput_mbps);
+        let twice = queue(&run("nada:xref=20", mbps, ""));
+        assert!(twice > 1.5 * seen, "{mbps} Mbit/s: {twice} ms with twice the XREF of {seen}");
+    }
+    let bounded = run("nada:profile=paper", 20.0, "").goodput_mbps;
+    assert!((1.2..1.5).contains(&bounded), "RMAX is 1.5 Mbit/s: {bounded}");
+}
+
 /// draft-ietf-ccwg-rfc8298bis-screamv2-01 §4.2.2.1: the averaged delay is brought below the target of 60 ms and to no less than half of it.
 #[test]
 fn scream_keeps_its_queue_below_the_target() {
@@ -37,7 +52,7 @@ fn scream_keeps_its_queue_below_the_target() {
 #[test]
 fn an_encoder_follows_the_target_rate() {
     let encoder = "application_mbps = 8\nframes_per_s = 20\nencoder_least_mbps = 0.3\nencoder_share = 0.9\n";
-    for controller in ["scream"] {
+    for controller in ["scream", "nada"] {
         for mbps in [2.0, 5.0] {
             let frames = run(controller, mbps, encoder).frames.unwrap();
             let encoded = frames.encoded_mbps.unwrap();

@@ -52,9 +52,10 @@ const fn of_minutes(controller: &'static str) -> KnownLimit {
     KnownLimit { controller, until: Span::from_millis(720_000), mended, history: None }
 }
 
-const KNOWN_LIMITS: [KnownLimit; 4] = [
+const KNOWN_LIMITS: [KnownLimit; 5] = [
     of_minutes("ledbat"),
     of_minutes("scream"),
+    of_minutes("nada"),
     // Two packets in 96 round trips (spec: arumaithurai §6.3).
     KnownLimit {
         controller: "nice",
