@@ -29,6 +29,7 @@ pub mod limits;
 pub(crate) mod marks;
 pub(crate) mod minima;
 pub(crate) mod parallel;
+pub(crate) mod probe_rtt;
 pub mod proecn;
 pub(crate) mod queueing_delay;
 pub(crate) mod rate_sample;

@@ -133,7 +133,7 @@ impl State {
         }
         let min_rtt = acked.rtt.map(|rtt| rtt.min).or(self.rtprop).unwrap_or(Span::ZERO);
         let mut sample = RateSample::of(acked, now, min_rtt).unwrap_or(RateSample::NONE);
-        sample.app_limited |= self.is_probe_rtt_limited(sample.prior_delivered);
+        sample.app_limited |= self.probe_rtt.limits(sample.prior_delivered);
         let ack = Ack {
             now,
             sample,

@@ -39,7 +39,7 @@ impl<'a> Ack<'a> {
         let min_rtt = acked.rtt.map_or(state.min_rtt.min(ahead), |rtt| rtt.min);
         let min_rtt = if min_rtt == NO_RTT { Span::ZERO } else { min_rtt };
         let mut sample = RateSample::of(acked, now, min_rtt).unwrap_or(RateSample::NONE);
-        sample.app_limited |= state.is_probe_rtt_limited(sample.prior_delivered);
+        sample.app_limited |= state.probe_rtt.limits(sample.prior_delivered);
         Ack {
             now,
             sample,

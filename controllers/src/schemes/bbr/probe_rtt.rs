@@ -2,6 +2,7 @@
 
 use super::state::{AckPhase, NO_RTT};
 use super::{Ack, BbrState, Params, State};
+use crate::parts::probe_rtt::Progress;
 use crate::{Span, Time};
 
 impl State {
@@ -52,8 +53,7 @@ impl State {
     fn enter_probe_rtt(&mut self) {
         self.save_cwnd();
         self.state = BbrState::ProbeRtt;
-        self.probe_rtt_done_stamp = None;
-        self.probe_rtt_limited = (self.delivered, self.delivered);
+        self.probe_rtt.enter(self.delivered);
         self.ack_phase = AckPhase::ProbeStopping;
         self.start_round();
     }
@@ -61,24 +61,18 @@ impl State {
     /// `HandleProbeRTT`, §5.3.4.3.
     #[cold]
     fn handle_probe_rtt(&mut self, params: &Params, ack: &Ack<'_>) {
-        self.probe_rtt_limited.1 = self.delivered.saturating_add(ack.in_flight as u64).max(1);
-        if self.probe_rtt_done_stamp.is_none() {
-            if ack.in_flight <= self.probe_rtt_cwnd(params) {
-                self.probe_rtt_done_stamp = Some(ack.now + Span::from_secs_f64(params.probe_rtt_duration));
-                self.probe_rtt_round_done = false;
-                self.start_round();
-            }
-        } else {
-            self.probe_rtt_round_done |= self.round_start;
-            if self.probe_rtt_round_done {
-                self.check_probe_rtt_done(ack.now);
-            }
+        let duration = Span::from_secs_f64(params.probe_rtt_duration);
+        let (volumes, cwnd) = ((self.delivered, ack.in_flight), self.probe_rtt_cwnd(params));
+        match self.probe_rtt.on_ack(ack.now, volumes, cwnd, duration, self.round_start) {
+            Progress::Waits => {}
+            Progress::Drained => self.start_round(),
+            Progress::RoundDone => self.check_probe_rtt_done(ack.now),
         }
     }
 
     /// `CheckProbeRTTDone`, §5.3.4.3.
     pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
-        if self.probe_rtt_done_stamp.is_some_and(|done_at| now > done_at) {
+        if self.probe_rtt.is_over(now) {
             self.probe_rtt_min_stamp = now;
             self.restore_cwnd();
             self.exit_probe_rtt(now);

@@ -3,6 +3,7 @@
 
 use super::Params;
 use crate::parts::limits::{self, datagram};
+use crate::parts::probe_rtt::ProbeRtt;
 use crate::parts::recovery::RecoveryPeriod;
 use crate::parts::splitmix::SplitMix64;
 use crate::parts::windowed::WindowedMax;
@@ -130,11 +131,7 @@ pub struct State {
     // ProbeRTT (§5.3.4).
     /// BDP when ProbeRTT became due, before the minimum RTT could expire.
     pub(super) probe_rtt_bdp: f64,
-    pub(super) probe_rtt_done_stamp: Option<Time>,
-    pub(super) probe_rtt_round_done: bool,
-    /// Packets that left between these counts of delivered bytes left while ProbeRTT held
-    /// the flow back (`MarkConnectionAppLimited`); none if the second is 0.
-    pub(super) probe_rtt_limited: (u64, u64),
+    pub(super) probe_rtt: ProbeRtt,
 
     // What a spurious loss gives back (§5.5.11).
     /// Nothing: the latest episode has a mark.
@@ -216,9 +213,7 @@ impl State {
             prev_probe_too_high: false,
             prev_probe_precautionary: false,
             probe_rtt_bdp: 0.0,
-            probe_rtt_done_stamp: None,
-            probe_rtt_round_done: false,
-            probe_rtt_limited: (0, 0),
+            probe_rtt: ProbeRtt::default(),
             is_undo_final: false,
             earlier_recovery: RecoveryPeriod::default(),
             undo_state: None,
@@ -249,12 +244,5 @@ impl State {
     /// `StartRound`, §5.5.1.
     pub(super) fn start_round(&mut self) {
         self.next_round_delivered = self.delivered;
-    }
-
-    /// Whether a packet that left after `prior_delivered` bytes left while ProbeRTT held the
-    /// flow back.
-    #[inline]
-    pub(super) fn is_probe_rtt_limited(&self, prior_delivered: u64) -> bool {
-        self.probe_rtt_limited.1 > 0 && (self.probe_rtt_limited.0..=self.probe_rtt_limited.1).contains(&prior_delivered)
     }
 }

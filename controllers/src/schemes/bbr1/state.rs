@@ -2,6 +2,7 @@
 
 use super::Params;
 use crate::parts::limits::{self, datagram};
+use crate::parts::probe_rtt::{ProbeRtt, Progress};
 use crate::parts::rate_sample::RateSample;
 use crate::parts::recovery::RecoveryPeriod;
 use crate::parts::splitmix::SplitMix64;
@@ -83,11 +84,7 @@ pub struct State {
     pub(super) cycle_index: u8,
 
     // ProbeRTT (§4.3.5).
-    pub(super) probe_rtt_done_stamp: Option<Time>,
-    pub(super) probe_rtt_round_done: bool,
-    /// Packets that left between these counts of delivered bytes left while ProbeRTT held the flow back
-    /// (`C.app_limited`); none if the second is 0.
-    pub(super) probe_rtt_limited: (u64, u64),
+    pub(super) probe_rtt: ProbeRtt,
 }
 
 impl State {
@@ -121,9 +118,7 @@ impl State {
             rtprop_expired: false,
             cycle_stamp: path.now,
             cycle_index: 0,
-            probe_rtt_done_stamp: None,
-            probe_rtt_round_done: false,
-            probe_rtt_limited: (0, 0),
+            probe_rtt: ProbeRtt::default(),
         };
         state.cwnd = state.initial_cwnd(params);
         state.init_pacing_rate(params, Span::from_millis(1));
@@ -133,12 +128,6 @@ impl State {
     /// `InitialCwnd`, whole bytes.
     pub(super) fn initial_cwnd(&self, params: &Params) -> f64 {
         limits::initial_cwnd(params.iw, params.max_window, self.mtu)
-    }
-
-    /// Whether a packet that left after `prior_delivered` bytes left while ProbeRTT held the flow back.
-    #[inline]
-    pub(super) fn is_probe_rtt_limited(&self, prior_delivered: u64) -> bool {
-        self.probe_rtt_limited.1 > 0 && (self.probe_rtt_limited.0..=self.probe_rtt_limited.1).contains(&prior_delivered)
     }
 
     /// `BBRUpdateRound`, §4.1.1.3, and `BBRUpdateBtlBw`, §4.1.1.5.
@@ -231,8 +220,7 @@ impl State {
         if self.mode != Mode::ProbeRtt && self.rtprop_expired && !self.idle_restart {
             self.save_cwnd();
             self.mode = Mode::ProbeRtt;
-            self.probe_rtt_done_stamp = None;
-            self.probe_rtt_limited = (self.delivered, self.delivered);
+            self.probe_rtt.enter(self.delivered);
         }
         if self.mode == Mode::ProbeRtt {
             self.handle_probe_rtt(params, ack);
@@ -243,24 +231,18 @@ impl State {
     /// `BBRHandleProbeRTT`, §4.3.5.
     #[cold]
     fn handle_probe_rtt(&mut self, params: &Params, ack: &Ack) {
-        self.probe_rtt_limited.1 = self.delivered.saturating_add(ack.in_flight as u64).max(1);
-        if self.probe_rtt_done_stamp.is_none() {
-            if ack.in_flight <= self.min_pipe_cwnd() {
-                self.probe_rtt_done_stamp = Some(ack.now + Span::from_secs_f64(params.probe_rtt_duration));
-                self.probe_rtt_round_done = false;
-                self.next_round_delivered = self.delivered;
-            }
-        } else {
-            self.probe_rtt_round_done |= self.round_start;
-            if self.probe_rtt_round_done {
-                self.check_probe_rtt_done(ack.now);
-            }
+        let duration = Span::from_secs_f64(params.probe_rtt_duration);
+        let (volumes, cwnd) = ((self.delivered, ack.in_flight), self.min_pipe_cwnd());
+        match self.probe_rtt.on_ack(ack.now, volumes, cwnd, duration, self.round_start) {
+            Progress::Waits => {}
+            Progress::Drained => self.next_round_delivered = self.delivered,
+            Progress::RoundDone => self.check_probe_rtt_done(ack.now),
         }
     }
 
     /// The end of `BBRHandleProbeRTT`, and `BBRExitProbeRTT`, §4.3.5.
     pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
-        if self.probe_rtt_done_stamp.is_some_and(|done_at| now > done_at) {
+        if self.probe_rtt.is_over(now) {
             self.rtprop_stamp = now;
             self.restore_cwnd();
             if self.filled_pipe {
