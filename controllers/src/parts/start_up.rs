@@ -43,6 +43,8 @@ parameters! {
         hystart_l: f64 = f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "RFC 9406 §4.3";
         /// Rounds of conservative slow start there, until it ends; with 0 it ends at the rise, as hybrid slow start does.
         css_rounds: u32 = 5, in 0, 255, unit "rounds", source "RFC 9406 §4.3";
+        /// What growth in those rounds is divided by; where infinite, the window stands still until they are over or the rise is.
+        css_growth_divisor: f64 = 4.0, in 2.0, f64::INFINITY, source "RFC 9406 §4.3";
         /// Limited slow start's max_ssthresh; 0 is off.
         lss: f64 = 0.0, in 0.0, 1_048_576.0, unit "packets", source "RFC 3742; spec: sharma §1.7";
         /// Whether the first reduction of a flow is a halving whatever the scheme says.
@@ -148,7 +150,9 @@ impl StartUp {
         added: f64,
     ) -> f64 {
         let added = match self {
-            StartUp::HyStart(hystart) if window.in_first_slow_start(limits) => hystart.on_ack(params.hystart_l, added),
+            StartUp::HyStart(hystart) if window.in_first_slow_start(limits) => {
+                hystart.on_ack(params.hystart_l, params.css_growth_divisor, added)
+            }
             StartUp::Rapid(rapid) => rapid.on_ack(limits, window, event, added),
             _ => added,
         };

@@ -10,8 +10,6 @@ const MAX_RTT_THRESH: u32 = 16_000;
 const MIN_RTT_DIVISOR: u32 = 8;
 /// `N_RTT_SAMPLE` (`RFC 9406 §4.3`).
 const N_RTT_SAMPLE: u8 = 8;
-/// `CSS_GROWTH_DIVISOR` (`RFC 9406 §4.3`).
-const CSS_GROWTH_DIVISOR: f64 = 4.0;
 
 /// HyStart++ (`RFC 9406 §4.2`): each round compares its smallest RTT with that of the round
 /// before, and slow start ends where it rose.
@@ -66,12 +64,13 @@ impl HyStart {
         self.css_rounds.is_some_and(|rounds| u32::from(rounds) > most)
     }
 
-    /// `added` packets in slow start: at most `l` of them, a quarter in conservative slow start (`RFC 9406 §4.2`).
+    /// `added` packets in slow start: at most `l` of them, divided by `css_growth_divisor` in conservative slow start
+    /// (`RFC 9406 §4.2`).
     #[must_use]
     #[inline]
-    pub fn on_ack(&self, l: f64, added: f64) -> f64 {
+    pub fn on_ack(&self, l: f64, css_growth_divisor: f64, added: f64) -> f64 {
         let added = added.min(l);
-        if self.is_conservative() { added / CSS_GROWTH_DIVISOR } else { added }
+        if self.is_conservative() { added / css_growth_divisor } else { added }
     }
 
     /// An ACK frame of packets the newest of which was sent at `newest_sent_at`, with its RTT sample, after the
@@ -182,10 +181,11 @@ mod tests {
     #[test]
     fn conservative_slow_start_grows_by_a_quarter() {
         let flow = Rounds::after(&[(8, 50_000), (8, 90_000)]);
-        assert_eq!(flow.hystart.on_ack(f64::INFINITY, 2.0), 0.5);
-        assert_eq!(flow.hystart.on_ack(8.0, 20.0), 2.0, "L");
-        assert_eq!(HyStart::default().on_ack(f64::INFINITY, 20.0), 20.0);
-        assert_eq!(HyStart::default().on_ack(8.0, 20.0), 8.0);
+        assert_eq!(flow.hystart.on_ack(f64::INFINITY, 4.0, 2.0), 0.5);
+        assert_eq!(flow.hystart.on_ack(8.0, 4.0, 20.0), 2.0, "L");
+        assert_eq!(flow.hystart.on_ack(8.0, f64::INFINITY, 20.0), 0.0, "it stands still");
+        assert_eq!(HyStart::default().on_ack(f64::INFINITY, 4.0, 20.0), 20.0);
+        assert_eq!(HyStart::default().on_ack(8.0, 4.0, 20.0), 8.0);
     }
 
     /// The partial round in which it was entered counts towards the five.

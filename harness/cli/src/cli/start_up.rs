@@ -1,6 +1,6 @@
 //! `windlass start-up`: what the first round trips of a flow cost, and what they bring.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use super::batch::{carry_out_asked, total};
@@ -11,7 +11,7 @@ use crate::report::start_up;
 use windlass_lab::grid::{Cell, Store};
 use windlass_lab::output::replace;
 use windlass_lab::start_up::{
-    BUFFERS, Link, Measured, Place, Question, RTTS_MS, Results, Row, SIZES, Scheme, measure, table,
+    BUFFERS, Link, Measured, Place, Question, RATE_MBPS, RTTS_MS, Results, Row, SIZES, Scheme, measure, table,
 };
 use windlass_stacks::stack::Runner;
 
@@ -38,6 +38,10 @@ pub(super) struct StartUp {
     /// Only these buffers, BDP, of 0.1, 1, 10 and 100
     #[arg(long, value_name = "BDP", value_delimiter = ',')]
     buffer: Vec<f64>,
+    /// Rates of the link, Mbit/s; with several, tables show means over them. Where a window that doubles meets the path's end is by chance:
+    /// 25,27.3,29.7,32.4,35.4,38.6,42,45.9 are eight steps of one doubling
+    #[arg(long, value_name = "MBPS", value_delimiter = ',', default_values_t = [RATE_MBPS])]
+    rate: Vec<f64>,
     /// Runs at the same time [default: one per core]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
@@ -53,7 +57,10 @@ impl StartUp {
         let links = choice::some_of("--link", &self.link, Link::ALL, |link| link.name().to_owned())?;
         let rtts = choice::some_of("--rtt", &self.rtt, RTTS_MS, |rtt| *rtt)?;
         let buffers = choice::some_of("--buffer", &self.buffer, BUFFERS, |buffer| *buffer)?;
-        let places = Place::all(&links, &rtts, &buffers);
+        let places = Place::all(&links, &rtts, &buffers, &self.rate);
+        if let Some(rate) = self.rate.iter().find(|rate| !(0.1..=100_000.0).contains(*rate)) {
+            return Err(CliError::Usage(format!("--rate {rate}: expected a rate in Mbit/s, 0.1 to 100000")));
+        }
         if places.is_empty() {
             let message = "no path has all of these; links other than steady have --rtt 100 and --buffer 1".to_owned();
             return Err(CliError::Usage(message));
@@ -129,21 +136,28 @@ fn combined<'a>(
     places.iter().copied().flat_map(of)
 }
 
-/// A table for each place; in a column beside a rival the same behind a stroke.
+/// A table for each place, of several rates one with their means; in a column beside a rival the same behind a stroke.
 fn tables(results: &Results) -> String {
     use Align::{Left, Right};
     let mut text = String::from(
         "filled: s to 90 % of the path, of half of it beside a rival; lost, queue: packets in 30 round trips; then ms until transfers are complete;\n\
         each alone / beside a flow that was there before\n",
     );
-    let places = results.rows.chunk_by(|a, b| a.place == b.place);
-    for rows in places {
-        let place = rows[0].place;
-        text.push_str(&format!("\n{place}\n"));
+    let paths = results.rows.chunk_by(|a, b| a.place.path() == b.place.path());
+    for rows in paths {
+        let rates: BTreeSet<String> = rows.iter().map(|row| row.place.rate_mbps.to_string()).collect();
+        match rates.len() {
+            1 => text.push_str(&format!("\n{}\n", rows[0].place)),
+            several => text.push_str(&format!("\n{}: means of {several} rates\n", rows[0].place.path())),
+        }
         let sizes = SIZES.map(size);
         let mut heads = vec![("scheme", Left), ("stack", Left), ("filled", Right), ("lost", Right), ("queue", Right)];
         heads.extend(sizes.iter().map(|size| (size.as_str(), Right)));
-        let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
+        let firsts = rows.iter().take(rows.len() / rates.len());
+        let like = |first: &Row| -> Vec<&Row> {
+            rows.iter().filter(|row| (&row.scheme, &row.stack) == (&first.scheme, &first.stack)).collect()
+        };
+        let lines: Vec<Vec<String>> = firsts.map(|first| line(first, &like(first))).collect();
         text.extend(aligned(&heads, &lines).iter().map(|line| format!("{line}\n")));
     }
     text
@@ -154,19 +168,28 @@ fn size(bytes: u64) -> String {
     if bytes < 1_000_000 { format!("{} kB", bytes / 1000) } else { format!("{} MB", bytes / 1_000_000) }
 }
 
-fn line(row: &Row) -> Vec<String> {
-    let both = |transfer: Option<u64>, show: &dyn Fn(&Measured) -> Option<String>| {
-        let one = |rival| row.answer(transfer, rival).and_then(show).unwrap_or_else(|| "–".to_owned());
+/// The line of `first` and its like at other rates.
+fn line(first: &Row, rows: &[&Row]) -> Vec<String> {
+    let both = |transfer: Option<u64>, digits: usize, read: &dyn Fn(&Measured) -> Option<f64>| {
+        let one = |rival| {
+            let values: Vec<f64> = rows.iter().filter_map(|row| row.answer(transfer, rival).and_then(read)).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            match values.len() {
+                0 => "–".to_owned(),
+                some if some < rows.len() => format!("{mean:.digits$} ({some} of {})", rows.len()),
+                _ => format!("{mean:.digits$}"),
+            }
+        };
         format!("{} / {}", one(false), one(true))
     };
     let mut cells = vec![
-        row.scheme.to_string(),
-        row.stack.clone(),
-        both(None, &|read| read.filled_s().map(|s| format!("{s:.2}"))),
-        both(None, &|read| read.lost().map(|lost| lost.to_string())),
-        both(None, &|read| read.queue_peak().map(|packets| format!("{packets:.0}"))),
+        first.scheme.to_string(),
+        first.stack.clone(),
+        both(None, 2, &Measured::filled_s),
+        both(None, 0, &|read| read.lost().map(|lost| lost as f64)),
+        both(None, 0, &Measured::queue_peak),
     ];
-    let completed = |read: &Measured| read.completed_s().map(|s| format!("{:.0}", 1e3 * s));
-    cells.extend(SIZES.map(|bytes| both(Some(bytes), &completed)));
+    let completed = |read: &Measured| read.completed_s().map(|s| 1e3 * s);
+    cells.extend(SIZES.map(|bytes| both(Some(bytes), 0, &completed)));
     cells
 }

@@ -77,7 +77,7 @@ fn schemes_are_compared_on_a_path() {
     assert!(first.status.success(), "{}", stderr(&first));
     let text = stdout(&first);
     assert!(text.starts_with("20 runs, 20 of them made now"), "{text}");
-    assert!(text.contains("\nRTT 20 ms, buffer 1 BDP\n"), "{text}");
+    assert!(text.contains("\n50 Mbit/s, RTT 20 ms, buffer 1 BDP\n"), "{text}");
     for scheme in ["reno:slow_start=hystart++,lss=50 ", "cubic+resume "] {
         let line = text.lines().find(|line| line.starts_with(scheme)).unwrap_or_else(|| panic!("{text}"));
         assert_eq!(line.matches(" / ").count(), 7, "{line}");
@@ -88,6 +88,10 @@ fn schemes_are_compared_on_a_path() {
     assert!(stdout(&again).starts_with("20 runs, 0 of them made now"), "{}", stdout(&again));
     let csv = fs::read_to_string(Path::new(&out).join("start-up.csv")).unwrap();
     assert_eq!(csv.lines().count(), 21);
+    let rates = windlass(&[&run[..], &["--rate", "25,50"]].concat());
+    let text = stdout(&rates);
+    assert!(text.starts_with("40 runs, 20 of them made now"), "{text}");
+    assert!(text.contains("\nRTT 20 ms, buffer 1 BDP: means of 2 rates\n"), "{text}");
     assert!(fs::read_to_string(Path::new(&out).join("start-up.html")).unwrap().contains("id=\"start-up\""));
 }
 
@@ -101,6 +105,7 @@ fn what_cannot_be_compared_is_said() {
         (vec!["--link", "wifi"], "--link wifi: expected steady, policer, batches, cellular"),
         (vec!["--link", "policer", "--rtt", "20"], "no path has all of these; links other than steady have --rtt 100"),
         (vec!["--rtt", "21"], "--rtt 21: expected 20, 100, 600"),
+        (vec!["--rate", "50,0"], "--rate 0: expected a rate in Mbit/s, 0.1 to 100000"),
         (vec!["--buffer", "2"], "--buffer 2: expected 0.1, 1, 10, 100"),
         (vec!["--stack", "quin"], "unknown stack \"quin\""),
     ] {

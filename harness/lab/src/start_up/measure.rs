@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::plan::{Place, Question, RATE_MBPS};
+use super::plan::{Place, Question};
 use crate::grid::{Cell, Failure, Reading, read_off};
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
 use windlass_simulator::scenario::{FlowSpec, Scenario};
@@ -71,7 +71,7 @@ fn filled(flow: &FlowOutcome, spec: &FlowSpec, place: &Place, question: &Questio
     // Headers differ by some bytes from stack to stack, which the tenth that is left covers.
     let payload = f64::from(spec.packet_bytes - spec.header_bytes) / f64::from(spec.wire_bytes());
     let share = if question.rival { 0.5 } else { 1.0 };
-    let enough = FILLED * share * RATE_MBPS * payload;
+    let enough = FILLED * share * place.rate_mbps * payload;
     let (times, goodput) = (&flow.series.time_s, &flow.series.goodput_mbps);
     (0..times.len()).find_map(|end| {
         let begin = times.iter().position(|at| *at > times[end] - 0.999 * place.rtt())?;

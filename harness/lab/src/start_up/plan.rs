@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::grid::Cell;
 
-/// Rate of the link, Mbit/s.
+/// Rate of the link unless others are named, Mbit/s.
 pub const RATE_MBPS: f64 = 50.0;
 /// Buffers, BDP.
 pub const BUFFERS: [f64; 4] = [0.1, 1.0, 10.0, 100.0];
@@ -88,11 +88,13 @@ const LTE_LIKE_MBPS: f64 = 5418.0 * 1500.0 * 8.0 / 10e6;
 /// What a policer stands in front of, Mbit/s.
 const POLICED_MBPS: f64 = 1000.0;
 
-/// A bottleneck of [`RATE_MBPS`].
+/// A bottleneck.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Place {
     /// What it is.
     pub link: Link,
+    /// Its rate, Mbit/s, a policer's and a cellular link's on average.
+    pub rate_mbps: f64,
     /// RTT of the empty path, ms.
     pub rtt_ms: u32,
     /// Buffer, BDP.
@@ -100,14 +102,22 @@ pub struct Place {
 }
 
 impl Place {
-    /// Every place with one of these links, RTTs and buffers. Links other than [`Link::Steady`] have 100 ms and 1 BDP.
+    /// Every place with one of these links, RTTs, buffers and rates. Links other than [`Link::Steady`] have 100 ms and 1
+    /// BDP.
     #[must_use]
-    pub fn all(links: &[Link], rtts_ms: &[u32], buffers: &[f64]) -> Vec<Place> {
-        let of = |link: Link| {
-            let with = move |rtt_ms: u32| buffers.iter().map(move |&buffer_bdp| Place { link, rtt_ms, buffer_bdp });
-            rtts_ms.iter().copied().flat_map(with).filter(|place| place.link == Link::Steady || place.is_usual())
-        };
-        links.iter().flat_map(|&link| of(link)).collect()
+    pub fn all(links: &[Link], rtts_ms: &[u32], buffers: &[f64], rates_mbps: &[f64]) -> Vec<Place> {
+        let mut places = Vec::new();
+        for (&link, &rtt_ms) in links.iter().flat_map(|link| rtts_ms.iter().map(move |rtt| (link, rtt))) {
+            for (&buffer_bdp, &rate_mbps) in
+                buffers.iter().flat_map(|buffer| rates_mbps.iter().map(move |rate| (buffer, rate)))
+            {
+                let place = Place { link, rate_mbps, rtt_ms, buffer_bdp };
+                if link == Link::Steady || place.is_usual() {
+                    places.push(place);
+                }
+            }
+        }
+        places
     }
 
     fn is_usual(&self) -> bool {
@@ -116,22 +126,32 @@ impl Place {
 
     /// The keys of its link.
     fn keys(&self) -> String {
-        let (rate, buffer) = (format!("rate_mbps = {RATE_MBPS}\n"), format!("buffer_bdp = {}\n", self.buffer_bdp));
+        let (rate, buffer) =
+            (format!("rate_mbps = {}\n", self.rate_mbps), format!("buffer_bdp = {}\n", self.buffer_bdp));
         match self.link {
             Link::Steady => rate + &buffer,
             Link::Policer => {
-                let burst = RATE_MBPS * 1e6 / 8.0 * self.rtt() * self.buffer_bdp;
+                let burst = self.rate_mbps * 1e6 / 8.0 * self.rtt() * self.buffer_bdp;
                 format!(
                     "rate_mbps = {POLICED_MBPS}\n\
-                     queue = {{ kind = \"policer\", rate_mbps = {RATE_MBPS}, burst_bytes = {burst} }}\n"
+                     queue = {{ kind = \"policer\", rate_mbps = {}, burst_bytes = {burst} }}\n",
+                    self.rate_mbps
                 )
             }
             Link::Batches => rate + &buffer + "batches = { every_ms = 5, jitter_ms = 2 }\n",
             Link::Cellular => {
-                let scale = RATE_MBPS / LTE_LIKE_MBPS;
+                let scale = self.rate_mbps / LTE_LIKE_MBPS;
                 format!("capacity = {{ file = \"builtin:lte-like\", scale = {scale} }}\n{buffer}")
             }
         }
+    }
+
+    /// What it is but for its rate: `RTT 20 ms, buffer 1 BDP`.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let buffer = if self.link == Link::Policer { "bucket" } else { "buffer" };
+        let link = if self.link == Link::Steady { String::new() } else { format!("{}, ", self.link.name()) };
+        format!("{link}RTT {} ms, {buffer} {} BDP", self.rtt_ms, self.buffer_bdp)
     }
 
     /// The RTT, s.
@@ -143,15 +163,13 @@ impl Place {
     /// Bytes of payload that fill the empty path, packet headers of QUIC's among them.
     #[must_use]
     pub fn bdp_bytes(&self) -> f64 {
-        RATE_MBPS * 1e6 / 8.0 * self.rtt() * PACKET.0 / PACKET.1
+        self.rate_mbps * 1e6 / 8.0 * self.rtt() * PACKET.0 / PACKET.1
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let buffer = if self.link == Link::Policer { "bucket" } else { "buffer" };
-        let link = if self.link == Link::Steady { String::new() } else { format!("{}, ", self.link.name()) };
-        write!(f, "{link}RTT {} ms, {buffer} {} BDP", self.rtt_ms, self.buffer_bdp)
+        write!(f, "{} Mbit/s, {}", self.rate_mbps, self.path())
     }
 }
 
@@ -192,7 +210,9 @@ impl Question {
     fn lasts(&self, place: &Place) -> f64 {
         match self.transfer {
             None => ROUNDS * place.rtt(),
-            Some(bytes) => 8.0 * bytes as f64 / (RATE_MBPS * 0.5e6) + TRANSFER_SLACK.0 * place.rtt() + TRANSFER_SLACK.1,
+            Some(bytes) => {
+                8.0 * bytes as f64 / (place.rate_mbps * 0.5e6) + TRANSFER_SLACK.0 * place.rtt() + TRANSFER_SLACK.1
+            }
         }
     }
 

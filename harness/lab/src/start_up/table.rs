@@ -78,6 +78,7 @@ pub fn table(results: &Results) -> Table {
         .text("scheme", lines.iter().map(|line| Some(line.0.scheme.to_string())))
         .text("stack", lines.iter().map(|line| Some(line.0.stack.clone())))
         .text("link", lines.iter().map(|line| Some(line.0.place.link.name().to_owned())))
+        .number("rate_mbps", lines.iter().map(|line| Some(line.0.place.rate_mbps)))
         .number("rtt_ms", lines.iter().map(|line| Some(f64::from(line.0.place.rtt_ms))))
         .number("buffer_bdp", lines.iter().map(|line| Some(line.0.place.buffer_bdp)))
         .count("transfer_bytes", lines.iter().map(|line| line.1.transfer))

@@ -2,7 +2,7 @@ use super::*;
 use windlass_simulator::outcome::{FlowOutcome, FlowSeries, Outcome};
 use windlass_simulator::scenario::Scenario;
 
-const PLACE: Place = Place { link: Link::Steady, rtt_ms: 100, buffer_bdp: 1.0 };
+const PLACE: Place = Place { link: Link::Steady, rate_mbps: RATE_MBPS, rtt_ms: 100, buffer_bdp: 1.0 };
 const SOLO: Question = Question { transfer: None, rival: false };
 
 fn run(text: &str, question: Question) -> Measured {
@@ -23,7 +23,7 @@ fn a_scheme_is_a_controller_that_may_resume() {
 
 #[test]
 fn every_question_at_every_place_is_a_scenario() {
-    for place in Place::all(&Link::ALL, &RTTS_MS, &BUFFERS) {
+    for place in Place::all(&Link::ALL, &RTTS_MS, &BUFFERS, &[RATE_MBPS]) {
         for question in Question::all() {
             for text in Scheme::DEFAULT {
                 let scheme = Scheme::read(text);
@@ -59,11 +59,12 @@ fn every_link_is_what_it_is_called() {
 
 #[test]
 fn other_links_have_one_place_each() {
-    let others = Place::all(&Link::ALL[1..], &RTTS_MS, &BUFFERS);
+    let others = Place::all(&Link::ALL[1..], &RTTS_MS, &BUFFERS, &[RATE_MBPS]);
     let shown: Vec<String> = others.iter().map(Place::to_string).collect();
     let rest = "RTT 100 ms, buffer 1 BDP";
-    assert_eq!(shown, ["policer, RTT 100 ms, bucket 1 BDP", &format!("batches, {rest}"), &format!("cellular, {rest}")]);
-    assert_eq!(Place::all(&Link::ALL, &[20], &BUFFERS).len(), BUFFERS.len());
+    let expected = ["policer, RTT 100 ms, bucket 1 BDP", &format!("batches, {rest}"), &format!("cellular, {rest}")];
+    assert_eq!(shown, expected.map(|path| format!("50 Mbit/s, {path}")));
+    assert_eq!(Place::all(&Link::ALL, &[20], &BUFFERS, &[25.0, 50.0]).len(), 2 * BUFFERS.len());
 }
 
 /// A flow of one point every 10 ms that starts at 1 s.
@@ -120,10 +121,10 @@ fn the_table_has_a_line_for_each_run() {
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(
         lines[0],
-        "scheme,stack,link,rtt_ms,buffer_bdp,transfer_bytes,rivals,filled_s,lost,queue_peak,completed_s,reason"
+        "scheme,stack,link,rate_mbps,rtt_ms,buffer_bdp,transfer_bytes,rivals,filled_s,lost,queue_peak,completed_s,reason"
     );
     assert_eq!(
         &lines[1..],
-        ["cubic+resume,sim,steady,100,1,,0,,3,5,0.25,", "cubic+resume,sim,steady,100,1,10000,1,,,,,"]
+        ["cubic+resume,sim,steady,50,100,1,,0,,3,5,0.25,", "cubic+resume,sim,steady,50,100,1,10000,1,,,,,"]
     );
 }

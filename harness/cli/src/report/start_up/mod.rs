@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::frame::Page;
 use windlass_lab::grid::CODE;
-use windlass_lab::start_up::{Measured, RATE_MBPS, Results, SIZES};
+use windlass_lab::start_up::{Measured, Results, SIZES};
 
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
 const STYLE: &str = include_str!("page.css");
@@ -47,7 +47,6 @@ pub fn page(results: &Results) -> String {
     struct All<'a> {
         windlass: &'a str,
         code: &'a str,
-        rate_mbps: f64,
         sizes: [u64; 4],
         rows: Vec<Line<'a>>,
     }
@@ -61,13 +60,7 @@ pub fn page(results: &Results) -> String {
             answers: asked.map(both).collect(),
         }
     });
-    let all = All {
-        windlass: env!("CARGO_PKG_VERSION"),
-        code: CODE,
-        rate_mbps: RATE_MBPS,
-        sizes: SIZES,
-        rows: rows.collect(),
-    };
+    let all = All { windlass: env!("CARGO_PKG_VERSION"), code: CODE, sizes: SIZES, rows: rows.collect() };
     let page = Page {
         title: "Start-up",
         skip: "Skip to the tables",
@@ -97,13 +90,16 @@ mod tests {
             (Question { transfer: None, rival: false }, Some(run)),
             (Question { transfer: Some(10_000), rival: true }, Some(not)),
         ];
-        let place = Place { link: Link::Steady, rtt_ms: 100, buffer_bdp: 0.1 };
+        let place = Place { link: Link::Steady, rate_mbps: 50.0, rtt_ms: 100, buffer_bdp: 0.1 };
         let row = Row { scheme: Scheme::read("cubic+resume"), stack: "sim".to_owned(), place, answers };
         let html = page(&Results { rows: vec![row] });
         let packed = html.split_once("id=\"start-up\">").unwrap().1.split_once("</script>").unwrap().0;
         let data: serde_json::Value = serde_json::from_str(&unpacked(packed)).unwrap();
         let row = &data["rows"][0];
-        assert_eq!((&row["scheme"], &row["place"]), (&"cubic+resume".into(), &"RTT 100 ms, buffer 0.1 BDP".into()));
+        assert_eq!(
+            (&row["scheme"], &row["place"]),
+            (&"cubic+resume".into(), &"50 Mbit/s, RTT 100 ms, buffer 0.1 BDP".into())
+        );
         assert_eq!((&row["answers"][0][0]["lost"], &row["answers"][0][1]), (&7.into(), &serde_json::Value::Null));
         assert_eq!(row["answers"][1][1]["reason"], "</script>");
         assert!(!html.contains("{{"), "every slot is filled");

@@ -42,7 +42,7 @@ function sectionOf(rows) {
 }
 
 function start() {
-  const facts = [`a link of ${all.rate_mbps} Mbit/s`, plural(all.rows.length, "row"), `windlass ${all.windlass}`, `code ${all.code}`];
+  const facts = [plural(all.rows.length, "row"), `windlass ${all.windlass}`, `code ${all.code}`];
   document.getElementById("facts").textContent = facts.join(" · ");
   const of = places.map((place) => all.rows.filter((row) => row.place === place));
   document.getElementById("content").append(
