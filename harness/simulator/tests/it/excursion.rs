@@ -61,6 +61,10 @@ fn goodput(text: &str, controller: &str, from: usize) -> f64 {
 /// Schemes whose rules leave them less than 90 % of what Reno has on a path that never changes, too; their pages say why.
 const LESS: [&str; 3] = ["card", "ledbat++", "tcp-lp"];
 
+/// Schemes whose base delay is the least of ten minutes by their texts (`RFC 6817 §2.4.2`), whatever the path has become
+/// meanwhile: a limit that their pages tell.
+const TEN_MINUTES: [&str; 3] = ["ledbat", "scream", "nada"];
+
 /// Every controller that does not reach `part` of Reno's goodput, or of its own on a path that never changes if that is
 /// less and it is one of `less`.
 fn missed(excursions: &[Excursion], part: f64, less: fn(&str) -> bool) -> Vec<String> {
@@ -69,8 +73,8 @@ fn missed(excursions: &[Excursion], part: f64, less: fn(&str) -> bool) -> Vec<St
         let reno = goodput(&text, "reno", from);
         let mut missed = Vec::new();
         for entry in Algorithm::ALL {
-            if entry.name == "ledbat" && excursion.end().before.1 > excursion.before.1.min(excursion.then.1) {
-                // Its base delay is the least of ten minutes (RFC 6817 §2.4.2).
+            let grew = excursion.end().before.1 > excursion.before.1.min(excursion.then.1);
+            if grew && TEN_MINUTES.contains(&entry.name) {
                 continue;
             }
             let reached = goodput(&text, entry.name, from);
