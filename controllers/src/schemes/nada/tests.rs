@@ -24,7 +24,7 @@ fn ack(ms: u64, packets: u32, rtt_ms: u64) -> EventKind {
 }
 
 /// The same without a sample of the RTT.
-fn quiet_ack(ms: u64, packets: u32) -> EventKind {
+fn ack_without_rtt(ms: u64, packets: u32) -> EventKind {
     EventKind::PacketsAcked(acked(packets, Time(ms.saturating_sub(100) * MS)))
 }
 
@@ -106,7 +106,7 @@ fn losses_and_marks_count_as_delay() {
     // §5.1.2: a tenth of the latest ratio. One of ten is lost, two of ten marked.
     let state = at(&params, flow(&params, 1.0), 1050, lost(1001));
     let state = at(&params, state, 1100, EventKind::EcnCe(EcnCe::new(2, Time(1000 * MS), 0)));
-    let state = at(&params, state, 1100, quiet_ack(1100, 9));
+    let state = at(&params, state, 1100, ack_without_rtt(1100, 9));
     assert_close(state.signal.p_loss, 0.01, 1e-6);
     assert_close(state.signal.p_mark, 0.02, 1e-6);
     assert_close(state.x_curr, 10.0 + 8.0, 1e-5);
@@ -118,21 +118,21 @@ fn vectors_of_accelerated_ramp_up() {
     let params = Params::default();
     let mut state = flow(&params, 1.0);
     // 100 packets in 0.1 s are 8 Mbit/s.
-    state = at(&params, state, 1100, quiet_ack(1100, 100));
+    state = at(&params, state, 1100, ack_without_rtt(1100, 100));
     assert_close(mbps(&state), 8.0 * (1.0 + 50.0 / 320.0), 1e-6);
     // No packet in the next: 4 Mbit/s on average, and the rate stays.
-    state = at(&params, state, 1200, quiet_ack(1200, 0));
+    state = at(&params, state, 1200, ack_without_rtt(1200, 0));
     assert_close(1e-6 * state.r_recv, 4.0, 1e-6);
     assert_close(mbps(&state), 8.0 * (1.0 + 50.0 / 320.0), 1e-6);
     assert_eq!(decide(&params, &state).phase, Phase::SlowStart);
-    let early = at(&params, state, 1299, quiet_ack(1299, 1000));
+    let early = at(&params, state, 1299, ack_without_rtt(1299, 1000));
     assert_eq!(early.r_ref, state.r_ref, "once in DELTA");
     // A tenth of γ_max where the RTT is short: 50/220 is less than a half, and QBOUND of 200 ms more.
     let wide = Params { qbound: 200.0, ..params };
-    let state = at(&wide, flow(&wide, 1.0), 1100, quiet_ack(1100, 100));
+    let state = at(&wide, flow(&wide, 1.0), 1100, ack_without_rtt(1100, 100));
     assert_close(mbps(&state), 8.0 * 1.5, 1e-6);
     let paper = Params::paper();
-    let state = at(&paper, flow(&paper, 1.0), 1100, quiet_ack(1100, 100));
+    let state = at(&paper, flow(&paper, 1.0), 1100, ack_without_rtt(1100, 100));
     assert_eq!(mbps(&state), 1.5, "RMAX");
 }
 
@@ -143,7 +143,7 @@ fn vectors_of_a_gradual_update() {
     let updated = |rate: f64, before: f64, d_queue: f64| {
         let mut state = flow(&params, rate);
         (state.x_curr, state.signal.d_queue, state.congested_at) = (before, d_queue, Some(Time(1000 * MS)));
-        mbps(&at(&params, state, 1100, quiet_ack(1100, 10)))
+        mbps(&at(&params, state, 1100, ack_without_rtt(1100, 10)))
     };
     assert_close(updated(1.5, 10.0, 20.0), 1.5 * (1.0 - 0.002 - 0.02), 1e-9);
     // At rest: 10 ms at the reference, 20 ms at half of it, 5 ms at twice.
@@ -158,13 +158,13 @@ fn vectors_of_a_gradual_update() {
 #[test]
 fn a_queue_or_a_loss_ends_ramp_up() {
     let params = Params::default();
-    let ramps_up = |state: State| at(&params, state, 1300, quiet_ack(1300, 10)).is_ramping_up;
+    let ramps_up = |state: State| at(&params, state, 1300, ack_without_rtt(1300, 10)).is_ramping_up;
     let state = flow(&params, 1.0);
     assert!(ramps_up(at(&params, state, 1050, ack(1050, 1, 109))));
     assert!(!ramps_up(at(&params, state, 1050, ack(1050, 1, 110))));
     let lossy = at(&params, state, 1050, lost(1000));
     assert!(!ramps_up(lossy));
-    assert!(at(&params, lossy, 1550, quiet_ack(1550, 10)).is_ramping_up, "half a second later");
+    assert!(at(&params, lossy, 1550, ack_without_rtt(1550, 10)).is_ramping_up, "half a second later");
 }
 
 /// §5.1.1: the least of 15 samples.
@@ -188,7 +188,7 @@ fn an_unused_rate_does_not_grow() {
     let grown = |packets: u32| {
         let mut state = flow(&params, 1.0);
         state.congested_at = Some(Time(1000 * MS));
-        let EventKind::PacketsAcked(frame) = quiet_ack(1100, packets) else { unreachable!() };
+        let EventKind::PacketsAcked(frame) = ack_without_rtt(1100, packets) else { unreachable!() };
         mbps(&at(&params, state, 1100, EventKind::PacketsAcked(frame.with_app_limited(true)))) - 1.0
     };
     assert_eq!(grown(6), 0.0, "0.48 Mbit/s");
@@ -208,7 +208,7 @@ fn persistent_congestion_and_many_losses_leave_little() {
         for _ in 0..20 {
             state = at(&params, state, ms, lost(ms - 50));
         }
-        state = at(&params, state, ms + 100, quiet_ack(ms + 100, 20));
+        state = at(&params, state, ms + 100, ack_without_rtt(ms + 100, 20));
     }
     assert!(state.backstop.is_bounding() && mbps(&state) < 2.0, "{}", mbps(&state));
 }
