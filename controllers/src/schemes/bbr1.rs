@@ -3,7 +3,7 @@
 mod control;
 mod state;
 
-use crate::decision::{Ecn, Phase};
+use crate::decision::Phase;
 use crate::event::{PacketsAcked, PacketsLost};
 use crate::parts::limits::datagram;
 use crate::parts::rate_sample::RateSample;
@@ -96,16 +96,10 @@ impl Controller for Bbr1 {
         };
         let cwnd = state.cwnd.max(state.min_cwnd()).min(params.max_window * state.mtu);
         Decision {
-            cwnd: cwnd as u64,
-            ssthresh: None,
             pacing_rate: Some((8.0 * state.pacing_rate) as u64),
-            target_rate: None,
-            wake_at: None,
-            ecn: Ecn::Unspecified,
-            dscp: 0,
-            train: None,
             phase,
             recovery_start: state.recovery.start(),
+            ..Decision::new(cwnd as u64)
         }
     }
 

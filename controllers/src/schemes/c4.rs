@@ -2,7 +2,7 @@
 
 mod state;
 
-use crate::decision::{Ecn, Phase};
+use crate::decision::Phase;
 use crate::event::{PacketsAcked, PacketsLost};
 use crate::parts::backstop;
 use crate::parts::limits::datagram;
@@ -114,16 +114,10 @@ impl Controller for C4 {
         // acts the rate keeps to it.
         let rate = state.is_assessed().then(|| 8.0 * cwnd / state.nominal_max_rtt);
         Decision {
-            cwnd: cwnd as u64,
-            ssthresh: None,
             pacing_rate: rate.map(|rate| (rate as u64).max(1)),
-            target_rate: None,
-            wake_at: None,
-            ecn: Ecn::Unspecified,
-            dscp: 0,
-            train: None,
             phase,
             recovery_start: state.recovery.start(),
+            ..Decision::new(cwnd as u64)
         }
     }
 

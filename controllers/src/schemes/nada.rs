@@ -3,7 +3,7 @@
 mod signal;
 mod state;
 
-use crate::decision::{Ecn, Phase};
+use crate::decision::Phase;
 use crate::parts::backstop;
 use crate::parts::limits::{datagram, initial_cwnd};
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Table, View, parameters};
@@ -135,16 +135,11 @@ impl Controller for Nada {
         };
         let rate = state.r_ref.map(|rate| (rate as u64).max(1));
         Decision {
-            cwnd: cwnd as u64,
-            ssthresh: None,
             pacing_rate: rate,
             target_rate: rate,
-            wake_at: None,
-            ecn: Ecn::Unspecified,
-            dscp: 0,
-            train: None,
             phase,
             recovery_start: state.recovery.start(),
+            ..Decision::new(cwnd as u64)
         }
     }
 

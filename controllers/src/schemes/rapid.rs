@@ -304,16 +304,12 @@ impl Controller for Rapid {
             None => Phase::CongestionAvoidance,
         };
         Decision {
-            cwnd: state.window(params),
-            ssthresh: None,
             pacing_rate: Some(state.rate as u64),
-            target_rate: None,
-            wake_at: None,
             ecn: Ecn::NotEct,
-            dscp: 0,
             train: Some(state.plan),
             phase,
             recovery_start: state.recovery.start(),
+            ..Decision::new(state.window(params))
         }
     }
 

@@ -118,16 +118,12 @@ impl Controller for Scream {
         let cwnd = (overhead * state.ref_wnd).min(most).max(MIN_PACKETS * state.mtu);
         let whole = |rate: f64| (rate as u64).max(1);
         Decision {
-            cwnd: cwnd as u64,
-            ssthresh: None,
             pacing_rate: state.target_bitrate.map(|target| whole(params.packet_pacing_headroom * target)),
             target_rate: state.target_bitrate.map(whole),
-            wake_at: None,
             ecn: if params.l4s { Ecn::Ect1 } else { Ecn::Unspecified },
-            dscp: 0,
-            train: None,
             phase,
             recovery_start: state.recovery.start(),
+            ..Decision::new(cwnd as u64)
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::state::initial_cwnd;
 use super::{Ack, BbrState, Params, State};
-use crate::decision::{Ecn, Phase};
+use crate::decision::Phase;
 use crate::{Decision, Span};
 
 /// `MinPipeCwnd`, packets (§5.6.4.3).
@@ -131,16 +131,10 @@ impl State {
         let least = if self.delivered == 0 { self.cwnd } else { self.min_pipe_cwnd() };
         let cwnd = self.cwnd.max(least).min(params.max_window * self.mtu);
         Decision {
-            cwnd: cwnd as u64,
-            ssthresh: None,
             pacing_rate: Some((8.0 * self.pacing_rate) as u64),
-            target_rate: None,
-            wake_at: None,
-            ecn: Ecn::Unspecified,
-            dscp: 0,
-            train: None,
             phase,
             recovery_start: self.recovery.start(),
+            ..Decision::new(cwnd as u64)
         }
     }
 
