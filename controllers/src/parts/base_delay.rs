@@ -15,7 +15,6 @@
 
 use crate::decision::Decision;
 use crate::event::RttSample;
-use crate::parts::limits::Limits;
 use crate::{Event, EventKind, Span, Time, parameters};
 
 parameters! {
@@ -211,12 +210,11 @@ impl BaseDelay {
         self.stage != Stage::Believed
     }
 
-    /// Leaves part of the window of `decision`, in datagrams of `mtu` bytes, unused while the queue is emptied, but for
-    /// the smallest window.
+    /// Leaves part of the window of `decision` unused while the queue is emptied, but for `least` bytes.
     #[inline]
-    pub fn hold(&self, limits: &Limits, mtu: f64, decision: &mut Decision) {
+    pub fn hold(&self, least: f64, decision: &mut Decision) {
         if self.is_looking() {
-            let part = (self.part * decision.cwnd as f64).max(limits.min_window * mtu) as u64;
+            let part = (self.part * decision.cwnd as f64).max(least) as u64;
             decision.cwnd = decision.cwnd.min(part);
         }
     }

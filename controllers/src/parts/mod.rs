@@ -31,6 +31,7 @@ pub(crate) mod minima;
 pub(crate) mod parallel;
 pub(crate) mod probe_rtt;
 pub mod proecn;
+pub(crate) mod queue_signal;
 pub(crate) mod queueing_delay;
 pub(crate) mod rate_sample;
 pub mod recovery;

@@ -169,7 +169,7 @@ impl<S: WindowScheme> Controller for WindowController<S> {
         let window = Self::window_in_force(state, group).0;
         let mut decision = window.decision();
         if let Some(base_delay) = S::base_delay(&state.scheme) {
-            base_delay.hold(&params.as_ref().limits, window.mtu, &mut decision);
+            base_delay.hold(params.as_ref().limits.min_window * window.mtu, &mut decision);
         }
         S::complete_decision(params, &state.scheme, &window, &mut decision);
         decision

@@ -4,8 +4,8 @@ mod signal;
 mod state;
 
 use crate::decision::Phase;
-use crate::parts::backstop;
 use crate::parts::limits::{datagram, initial_cwnd};
+use crate::parts::{backstop, base_delay};
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Table, View, parameters};
 
 pub use state::State;
@@ -17,6 +17,7 @@ parameters! {
     /// Parameters of [`Nada`]: `nada:NAME=VALUE,…`.
     pub struct Params {
         @with bound: backstop::Settings, "What losses bound the window to.";
+        @with path: base_delay::Settings, "How long the base delay is believed.";
         /// Initial window, which the first reference rate is of too; of each datagram 1472 bytes count, of the first two all. `rmin` with `profile=paper`.
         iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
         /// Largest window.
@@ -134,13 +135,15 @@ impl Controller for Nada {
             Phase::CongestionAvoidance
         };
         let rate = state.r_ref.map(|rate| (rate as u64).max(1));
-        Decision {
+        let mut decision = Decision {
             pacing_rate: rate,
             target_rate: rate,
             phase,
             recovery_start: state.recovery.start(),
             ..Decision::new(cwnd as u64)
-        }
+        };
+        state.signal.hold(MIN_WINDOW * state.mtu, &mut decision);
+        decision
     }
 
     fn inspect(_: &Params, state: &State, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -4,6 +4,7 @@ mod delay;
 mod state;
 
 use crate::decision::{Ecn, Phase};
+use crate::parts::base_delay;
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Table, View, parameters};
 
 use delay::MIN_PACKETS;
@@ -12,6 +13,7 @@ pub use state::State;
 parameters! {
     /// Parameters of [`Scream`]: `scream:NAME=VALUE,…`.
     pub struct Params {
+        @with path: base_delay::Settings, "How long the base delay is believed.";
         /// Initial window; of each datagram 1472 bytes count, of the first two all. `min_ref_wnd` without `fast_start`.
         iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
         /// Largest window.
@@ -117,14 +119,16 @@ impl Controller for Scream {
         let most = params.max_window * state.mtu;
         let cwnd = (overhead * state.ref_wnd).min(most).max(MIN_PACKETS * state.mtu);
         let whole = |rate: f64| (rate as u64).max(1);
-        Decision {
+        let mut decision = Decision {
             pacing_rate: state.target_bitrate.map(|target| whole(params.packet_pacing_headroom * target)),
             target_rate: state.target_bitrate.map(whole),
             ecn: if params.l4s { Ecn::Ect1 } else { Ecn::Unspecified },
             phase,
             recovery_start: state.recovery.start(),
             ..Decision::new(cwnd as u64)
-        }
+        };
+        state.signal.hold(MIN_PACKETS * state.mtu, &mut decision);
+        decision
     }
 
     fn inspect(_: &Params, state: &State, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {

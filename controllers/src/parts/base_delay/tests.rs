@@ -1,4 +1,5 @@
 use super::*;
+use crate::parts::limits::Limits;
 use std::vec::Vec;
 
 const MS: i64 = 1_000_000;
@@ -23,7 +24,7 @@ fn feed(base: &mut BaseDelay, settings: &Settings, from: f64, until: f64, delay:
 
 fn cwnd(base: &BaseDelay) -> u64 {
     let mut decision = Decision::new(100_000);
-    base.hold(&Limits::default(), 1000.0, &mut decision);
+    base.hold(1000.0 * Limits::default().min_window, &mut decision);
     decision.cwnd
 }
 
@@ -58,9 +59,9 @@ fn half_of_the_path_is_unused_while_the_flow_looks() {
     assert!((0.19..=0.25).contains(&held), "two round trips: {held}");
     let mut small = Decision::new(1500);
     base.stage = Stage::Drained;
-    base.hold(&Limits::default(), 1000.0, &mut small);
+    base.hold(1000.0 * Limits::default().min_window, &mut small);
     assert_eq!(small.cwnd, 1500, "no window below the smallest is lowered");
-    base.hold(&Limits { min_window: 1.0, ..Limits::default() }, 1000.0, &mut small);
+    base.hold(1000.0, &mut small);
     assert_eq!(small.cwnd, 1000, "which is a parameter");
 }
 

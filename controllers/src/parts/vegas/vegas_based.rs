@@ -296,7 +296,7 @@ impl<S: Scheme> Controller for VegasBased<S> {
     fn decide(params: &S::Params, state: &StateOf<S>, _: View<'_, ()>) -> Decision {
         let mut decision = Decision { ecn: S::ECN, ..state.window.decision() };
         if let Some(base) = S::Source::base(&state.source) {
-            base.hold(&params.as_ref().base, state.window.mtu, &mut decision);
+            base.hold(params.as_ref().base.min_window * state.window.mtu, &mut decision);
         }
         S::finish(params, state, &mut decision);
         decision

@@ -1,10 +1,9 @@
 //! The congestion signal: queueing delay, losses and marks as one delay (§4.2, §5.1). Milliseconds.
 
 use super::Params;
-use crate::Time;
 use crate::event::{PacketsAcked, RttSample};
-use crate::parts::delay_signal::DelaySignal;
-use crate::parts::queueing_delay::BaseDelayMinutes;
+use crate::parts::queue_signal::QueueSignal;
+use crate::{Decision, Time};
 
 /// Samples that the queueing delay is the least of (§5.1.1).
 const FILTER: usize = 15;
@@ -14,8 +13,7 @@ const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// What the path says of its congestion.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Signal {
-    delay: DelaySignal,
-    minutes: BaseDelayMinutes,
+    delay: QueueSignal,
     /// The base delay, ns.
     base: i64,
     /// What the latest samples exceed it by, µs; `u32::MAX` before there are as many.
@@ -33,8 +31,7 @@ pub struct Signal {
 impl Default for Signal {
     fn default() -> Self {
         Signal {
-            delay: DelaySignal::default(),
-            minutes: BaseDelayMinutes::default(),
+            delay: QueueSignal::default(),
             base: i64::MAX,
             latest: [u32::MAX; FILTER],
             next: 0,
@@ -52,20 +49,23 @@ impl Signal {
         self.delay.on_rtt_sample(rtt);
     }
 
+    pub fn hold(&self, least: f64, decision: &mut Decision) {
+        self.delay.hold(least, decision);
+    }
+
     /// The queueing delay through a minimum filter (§5.1.1), and the packets of the loss interval under way. Returns the
     /// sample's own queueing delay.
     #[inline]
     pub fn on_packets_acked(&mut self, params: &Params, now: Time, acked: &PacketsAcked) -> Option<f64> {
         self.intervals[0] = self.intervals[0].saturating_add(acked.packets);
-        let delay = self.delay.read(true, acked)?;
-        if delay.anew {
-            (self.minutes, self.latest) = (BaseDelayMinutes::default(), [u32::MAX; FILTER]);
+        let queued = self.delay.read(&params.path, params.base_history, now, acked)?;
+        if queued.anew {
+            self.latest = [u32::MAX; FILTER];
         }
-        let base = self.minutes.sample(params.base_history, now, delay.ns);
-        if base != self.base {
-            self.move_base(base);
+        if queued.base != self.base {
+            self.move_base(queued.base);
         }
-        let queue = micros(delay.ns.saturating_sub(base));
+        let queue = micros(queued.ns());
         self.latest[usize::from(self.next)] = queue;
         self.next = (self.next + 1) % FILTER as u8;
         self.d_queue = 1e-3 * f64::from(self.latest.into_iter().min().unwrap_or(queue));

@@ -3,9 +3,8 @@
 use super::Params;
 use super::delay::{DelayNorm, Jitter};
 use crate::event::{EcnCe, PacketsAcked, PacketsLost};
-use crate::parts::delay_signal::DelaySignal;
 use crate::parts::limits::{datagram, initial_cwnd};
-use crate::parts::queueing_delay::BaseDelayMinutes;
+use crate::parts::queue_signal::QueueSignal;
 use crate::parts::recovery::RecoveryPeriod;
 use crate::{Path, Time};
 
@@ -23,8 +22,7 @@ const FAST_START_HEAD_ROOM: f64 = 1.5;
 /// State of one flow, under the draft's names.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State {
-    pub(super) signal: DelaySignal,
-    pub(super) base: BaseDelayMinutes,
+    pub(super) signal: QueueSignal,
     pub(super) recovery: RecoveryPeriod,
     /// Datagram size, `MSS`.
     pub(super) mtu: f64,
@@ -67,8 +65,7 @@ impl State {
         let (mtu, now) = (datagram(path.mtu), path.now);
         let qdelay_target = 1e-3 * params.qdelay_target_lo;
         let mut state = State {
-            signal: DelaySignal::default(),
-            base: BaseDelayMinutes::default(),
+            signal: QueueSignal::default(),
             recovery: RecoveryPeriod::default(),
             mtu,
             in_fast_start: params.fast_start,
@@ -119,12 +116,8 @@ impl State {
     #[inline]
     pub(super) fn on_packets_acked(&mut self, params: &Params, now: Time, acked: &PacketsAcked) {
         self.recovery.acked(acked.newest_sent_at);
-        if let Some(delay) = self.signal.read(true, acked) {
-            if delay.anew {
-                self.base = BaseDelayMinutes::default();
-            }
-            let base = self.base.sample(params.base_history, now, delay.ns);
-            self.qdelay = 1e-9 * delay.ns.saturating_sub(base).max(0) as f64;
+        if let Some(queued) = self.signal.read(&params.path, params.base_history, now, acked) {
+            self.qdelay = 1e-9 * queued.ns() as f64;
         }
         let Some(s_rtt) = self.s_rtt else { return };
         let marks = core::mem::take(&mut self.marks);

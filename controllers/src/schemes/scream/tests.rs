@@ -39,7 +39,7 @@ fn flow(params: &Params, packets: f64) -> State {
 
 #[test]
 fn the_state_is_small() {
-    assert!(size_of::<State>() <= 448, "{}", size_of::<State>());
+    assert!(size_of::<State>() <= 560, "{}", size_of::<State>());
 }
 
 /// §4.2.2: 3000 bytes, or RFC 9002's window that doubles (RFC 8298).
@@ -223,10 +223,11 @@ fn vectors_of_the_target_bitrate() {
     assert_eq!(at(&bound, state, 1300, ack(1300, 1, 100, 100)).ref_wnd, state.ref_wnd, "no growth at the largest");
 }
 
-/// §4.5.4: a delay that stays becomes the target, up to 400 ms; one that falls is followed.
+/// §4.5.4: a delay that stays becomes the target, up to 400 ms; one that falls is followed. (One that does not vary at all
+/// is the path's with `base_window`.)
 #[test]
 fn the_target_of_the_delay_rises_beside_others() {
-    let params = Params::default();
+    let params = Params { path: base_delay::Settings::paper(), ..Params::default() };
     let mut state = flow(&params, 100.0);
     let of = |state: &State| state_variable::<Scream>(&params, state, "qdelay_target_ms");
     let mut ms = 1000;

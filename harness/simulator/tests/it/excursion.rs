@@ -61,9 +61,9 @@ fn goodput(text: &str, controller: &str, from: usize) -> f64 {
 /// Schemes whose rules leave them less than 90 % of what Reno has on a path that never changes, too; their pages say why.
 const LESS: [&str; 3] = ["card", "ledbat++", "tcp-lp"];
 
-/// Schemes whose base delay is the least of ten minutes by their texts (`RFC 6817 §2.4.2`), whatever the path has become
-/// meanwhile: a limit that their pages tell.
-const TEN_MINUTES: [&str; 3] = ["ledbat", "scream", "nada"];
+/// LEDBAT's base delay is the least of ten minutes (`RFC 6817 §2.4.2`), whatever the path has become meanwhile: a limit that
+/// its page tells.
+const TEN_MINUTES: &str = "ledbat";
 
 /// Every controller that does not reach `part` of Reno's goodput, or of its own on a path that never changes if that is
 /// less and it is one of `less`.
@@ -74,7 +74,7 @@ fn missed(excursions: &[Excursion], part: f64, less: fn(&str) -> bool) -> Vec<St
         let mut missed = Vec::new();
         for entry in Algorithm::ALL {
             let grew = excursion.end().before.1 > excursion.before.1.min(excursion.then.1);
-            if grew && TEN_MINUTES.contains(&entry.name) {
+            if grew && entry.name == TEN_MINUTES {
                 continue;
             }
             let reached = goodput(&text, entry.name, from);

@@ -46,16 +46,14 @@ struct KnownLimit {
     history: Option<(usize, fn() -> History)>,
 }
 
-/// The least delay of ten minutes, or of three (RFC 6817 §2.4.2).
-const fn of_minutes(controller: &'static str) -> KnownLimit {
-    let mended = ("base_history=3", Span::from_millis(300_000));
-    KnownLimit { controller, until: Span::from_millis(720_000), mended, history: None }
-}
-
-const KNOWN_LIMITS: [KnownLimit; 5] = [
-    of_minutes("ledbat"),
-    of_minutes("scream"),
-    of_minutes("nada"),
+const KNOWN_LIMITS: [KnownLimit; 3] = [
+    // The least delay of ten minutes, or of three (RFC 6817 §2.4.2).
+    KnownLimit {
+        controller: "ledbat",
+        until: Span::from_millis(720_000),
+        mended: ("base_history=3", Span::from_millis(300_000)),
+        history: None,
+    },
     // Two packets in 96 round trips (spec: arumaithurai §6.3).
     KnownLimit {
         controller: "nice",
