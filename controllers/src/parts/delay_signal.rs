@@ -22,7 +22,8 @@ pub struct Delay {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DelaySignal {
     one_way: bool,
-    rtt: Option<Span>,
+    /// Not read yet; zero is none.
+    rtt: Span,
 }
 
 impl DelaySignal {
@@ -35,21 +36,21 @@ impl DelaySignal {
     /// An RTT sample arrived, with its ACK or ahead of it.
     #[inline]
     pub fn on_rtt_sample(&mut self, rtt: &RttSample) {
-        self.rtt = Some(rtt.adjusted());
+        self.rtt = rtt.adjusted();
     }
 
     /// The sample of an ACK, if it has one.
     #[inline]
     pub fn read(&mut self, fallback: bool, acked: &PacketsAcked) -> Option<Delay> {
-        let rtt = self.rtt.take();
+        let rtt = core::mem::take(&mut self.rtt);
         if let Some(one_way) = acked.one_way {
             let anew = !self.one_way;
             self.one_way = true;
             return Some(Delay { ns: one_way.forward, anew });
         }
         // A sample of nothing is none (spec: arumaithurai §5.0).
-        let rtt = rtt.filter(|rtt| fallback && !self.one_way && *rtt > Span::ZERO)?;
-        Some(Delay { ns: i64::try_from(rtt.0).unwrap_or(i64::MAX), anew: false })
+        let counts = fallback && !self.one_way && rtt > Span::ZERO;
+        counts.then(|| Delay { ns: i64::try_from(rtt.0).unwrap_or(i64::MAX), anew: false })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base_delay::{BaseDelay, Sample, Settings};
 use crate::parts::delay_signal::DelaySignal;
 use crate::parts::queueing_delay::BaseDelayMinutes;
-use crate::{Decision, Span, Time};
+use crate::{Decision, Time};
 
 /// One-way delays where events carry them, else round-trip times less the receiver's ACK delay.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -13,7 +13,6 @@ pub struct QueueSignal {
     signal: DelaySignal,
     minutes: BaseDelayMinutes,
     path: BaseDelay,
-    rtt: Span,
 }
 
 /// A sample beside the base delay, ns, up to a constant of the path.
@@ -23,6 +22,8 @@ pub struct Queued {
     pub delay: i64,
     /// The base delay.
     pub base: i64,
+    /// By how much that is more than before.
+    pub risen: i64,
     /// Samples before this one were of another kind and cannot be compared with it.
     pub anew: bool,
 }
@@ -41,7 +42,6 @@ impl QueueSignal {
     #[inline]
     pub fn on_rtt_sample(&mut self, rtt: &RttSample) {
         self.signal.on_rtt_sample(rtt);
-        self.rtt = rtt.latest;
     }
 
     /// The sample of an ACK, if it has one, beside the least of the latest `minutes`.
@@ -51,11 +51,15 @@ impl QueueSignal {
         if sample.anew {
             (self.minutes, self.path) = (BaseDelayMinutes::default(), BaseDelay::default());
         }
-        let taken = Sample { now, sent_at: acked.newest_sent_at, ns: sample.ns, rtt: self.rtt };
+        let sent_at = acked.newest_sent_at;
+        let taken = Sample { now, sent_at, ns: sample.ns, rtt: now.since(sent_at) };
+        let before = self.minutes.get(minutes);
         if self.path.sample(settings, taken) {
             self.minutes = BaseDelayMinutes::default();
         }
-        Some(Queued { delay: sample.ns, base: self.minutes.sample(minutes, now, sample.ns), anew: sample.anew })
+        let base = self.minutes.sample(minutes, now, sample.ns);
+        let risen = before.map_or(0, |before| base.saturating_sub(before));
+        Some(Queued { delay: sample.ns, base, risen, anew: sample.anew })
     }
 
     /// Leaves part of `decision`'s window unused while the path is looked at, but for `least` bytes.
@@ -69,6 +73,7 @@ impl QueueSignal {
 mod tests {
     use super::*;
     use crate::Parameters;
+    use crate::Span;
     use crate::event::OneWay;
     use crate::testkit::{acked, rtt};
 
@@ -105,7 +110,7 @@ mod tests {
         run(&mut signal, &Settings::default(), 1000, 20, 40);
         let one_way = PacketsAcked { one_way: Some(OneWay { forward: 70, backward: 0 }), ..acked(1, Time(2000 * MS)) };
         let queued = signal.read(&Settings::default(), 10, Time(2040 * MS), &one_way);
-        assert_eq!(queued, Some(Queued { delay: 70, base: 70, anew: true }));
+        assert_eq!(queued, Some(Queued { delay: 70, base: 70, risen: 0, anew: true }));
     }
 
     /// Half of what the path of 40 of the 200 ms carries.

@@ -101,22 +101,28 @@ impl Rollover {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BaseDelayMinutes {
     minutes: Minima<MOST_BASE_MINUTES>,
-    rolled_over: Option<Time>,
+    rolled_over: Time,
 }
 
 /// Most minutes that [`BaseDelayMinutes`] remembers (`RFC 6817 §2.4.2`).
 pub const MOST_BASE_MINUTES: usize = 10;
 
 impl BaseDelayMinutes {
+    /// The least of the latest `minutes`; `None` before a sample.
+    #[inline]
+    pub fn get(&self, minutes: u32) -> Option<i64> {
+        self.minutes.least(minutes as usize)
+    }
+
     /// Takes a sample in. Returns the least of the latest `minutes`, by the clock, which it is no less than.
     #[inline]
     pub fn sample(&mut self, minutes: u32, now: Time, ns: i64) -> i64 {
-        if self.rolled_over.is_none_or(|last| Rollover::Clock.is_due(last, now)) {
-            self.rolled_over = Some(now);
+        if Rollover::Clock.is_due(self.rolled_over, now) {
+            self.rolled_over = now;
             self.minutes.roll(1);
         }
         self.minutes.take(ns);
-        self.minutes.least(minutes as usize).unwrap_or(ns)
+        self.get(minutes).unwrap_or(ns)
     }
 }
 

@@ -11,7 +11,7 @@ mod hystart;
 mod rapid_start;
 mod search;
 
-pub use hystart::HyStart;
+pub use hystart::{HyStart, Samples};
 pub use rapid_start::RapidStart;
 pub use search::Search;
 
@@ -45,6 +45,8 @@ parameters! {
         css_rounds: u32 = 5, in 0, 255, unit "rounds", source "RFC 9406 §4.3";
         /// What growth in those rounds is divided by; where infinite, the window stands still until they are over or the rise is.
         css_growth_divisor: f64 = 4.0, in 2.0, f64::INFINITY, source "RFC 9406 §4.3";
+        /// Which samples of a round it takes the smallest RTT of.
+        hystart_samples: Samples = Samples::Round, source "RFC 9406 §4.2";
         /// Limited slow start's max_ssthresh; 0 is off.
         lss: f64 = 0.0, in 0.0, 1_048_576.0, unit "packets", source "RFC 3742; spec: sharma §1.7";
         /// Whether the first reduction of a flow is a halving whatever the scheme says.
@@ -188,7 +190,7 @@ impl StartUp {
         match (self, &event.kind) {
             (StartUp::HyStart(hystart), EventKind::PacketsAcked(acked)) if window.in_first_slow_start(limits) => {
                 let (newest, rtt) = (acked.newest_sent_at, acked.rtt.map(|rtt| rtt.latest));
-                let over = hystart.on_rtt_sample(event.now, newest, rtt, params.css_rounds);
+                let over = hystart.on_rtt_sample(params, event.now, newest, rtt);
                 over.then(|| Reduction::to(window.cwnd).into())
             }
             (StartUp::Search(search), EventKind::PacketsAcked(acked)) if window.in_first_slow_start(limits) => {

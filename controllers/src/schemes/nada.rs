@@ -113,7 +113,7 @@ impl Controller for Nada {
         }
         match &event.kind {
             EventKind::PacketsAcked(acked) => state.on_packets_acked(params, event.now, acked),
-            EventKind::PacketsLost(lost) => state.on_packets_lost(event.now, lost),
+            EventKind::PacketsLost(lost) => state.on_packets_lost(params, event.now, lost),
             EventKind::EcnCe(marked) => state.interval.marked += marked.packets as f32,
             EventKind::PersistentCongestion(_) => state.start_over(params, event.now),
             EventKind::MtuUpdated(mtu) => state.mtu = datagram(*mtu),

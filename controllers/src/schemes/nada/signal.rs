@@ -14,8 +14,6 @@ const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Signal {
     delay: QueueSignal,
-    /// The base delay, ns.
-    base: i64,
     /// What the latest samples exceed it by, µs; `u32::MAX` before there are as many.
     latest: [u32; FILTER],
     next: u8,
@@ -32,7 +30,6 @@ impl Default for Signal {
     fn default() -> Self {
         Signal {
             delay: QueueSignal::default(),
-            base: i64::MAX,
             latest: [u32::MAX; FILTER],
             next: 0,
             events: 0,
@@ -62,8 +59,8 @@ impl Signal {
         if queued.anew {
             self.latest = [u32::MAX; FILTER];
         }
-        if queued.base != self.base {
-            self.move_base(queued.base);
+        if queued.risen != 0 {
+            self.move_base(queued.risen);
         }
         let queue = micros(queued.ns());
         self.latest[usize::from(self.next)] = queue;
@@ -72,13 +69,12 @@ impl Signal {
         Some(1e-3 * f64::from(queue))
     }
 
+    /// What the latest samples exceed the base delay by, which has risen by `ns`.
     #[cold]
-    fn move_base(&mut self, base: i64) {
-        let by = self.base.saturating_sub(base);
+    fn move_base(&mut self, ns: i64) {
         for queue in self.latest.iter_mut().filter(|queue| **queue < u32::MAX) {
-            *queue = micros((1000 * i64::from(*queue)).saturating_add(by));
+            *queue = micros((1000 * i64::from(*queue)).saturating_sub(ns));
         }
-        self.base = base;
     }
 
     /// A loss event (`RFC 5348 §5.2`) begins a loss interval.

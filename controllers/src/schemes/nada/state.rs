@@ -6,7 +6,7 @@ use crate::event::{PacketsAcked, PacketsLost, RttSample};
 use crate::parts::backstop::Backstop;
 use crate::parts::limits::{datagram, initial_cwnd};
 use crate::parts::recovery::RecoveryPeriod;
-use crate::{Path, Time};
+use crate::{Path, Span, Time};
 
 /// Intervals between updates that are kept: LOGWIN over DELTA (Figure 3).
 const KEPT: usize = 5;
@@ -38,8 +38,8 @@ pub struct State {
     pub(super) x_curr: f64,
     /// When the rate was last updated.
     pub(super) t_last: Time,
-    /// When a loss, or a queueing delay of QEPS, was last seen.
-    pub(super) congested_at: Option<Time>,
+    /// Until then, LOGWIN after a loss or a queueing delay of QEPS, the rate is updated gradually.
+    pub(super) congested_until: Time,
     pub(super) is_ramping_up: bool,
     pub(super) interval: Interval,
     /// An ACK of the interval under way found the application with nothing to send.
@@ -60,7 +60,7 @@ impl State {
             r_recv: 0.0,
             x_curr: 0.0,
             t_last: path.now,
-            congested_at: None,
+            congested_until: Time::ZERO,
             is_ramping_up: true,
             interval: Interval::default(),
             app_limited: false,
@@ -95,7 +95,7 @@ impl State {
     pub(super) fn on_packets_acked(&mut self, params: &Params, now: Time, acked: &PacketsAcked) {
         self.recovery.acked(acked.newest_sent_at);
         if self.signal.on_packets_acked(params, now, acked).is_some_and(|queue| queue >= params.qeps) {
-            self.congested_at = Some(now);
+            self.on_congestion(params, now);
         }
         self.interval.bytes += acked.bytes as f32;
         self.interval.acked += acked.packets as f32;
@@ -105,11 +105,15 @@ impl State {
         }
     }
 
+    fn on_congestion(&mut self, params: &Params, now: Time) {
+        self.congested_until = now + Span::from_secs_f64(1e-3 * params.logwin);
+    }
+
     /// Losses of a flight are one event (`RFC 5348 §5.2`).
     #[cold]
-    pub(super) fn on_packets_lost(&mut self, now: Time, lost: &PacketsLost) {
+    pub(super) fn on_packets_lost(&mut self, params: &Params, now: Time, lost: &PacketsLost) {
         self.interval.lost += lost.packets as f32;
-        self.congested_at = Some(now);
+        self.on_congestion(params, now);
         if self.recovery.accepts(lost.newest_sent_at) {
             self.recovery.begin(now);
             self.signal.on_loss_event();
@@ -119,7 +123,7 @@ impl State {
     /// Persistent congestion: the least rate (`RFC 9002 §7.6.2`).
     #[cold]
     pub(super) fn start_over(&mut self, params: &Params, now: Time) {
-        self.congested_at = Some(now);
+        self.on_congestion(params, now);
         self.r_ref = self.r_ref.map(|_| self.least(params));
         self.recovery.reset();
     }
@@ -154,8 +158,7 @@ impl State {
         self.signal.on_ratios(params, f64::from(seen.lost / packets), f64::from(seen.marked / packets));
         let app_limited = core::mem::take(&mut self.app_limited);
         let x_prev = core::mem::replace(&mut self.x_curr, self.signal.x_curr(params));
-        let is_recent = |at: Time| 1e3 * now.since(at).secs() < params.logwin;
-        self.is_ramping_up = !self.congested_at.is_some_and(is_recent);
+        self.is_ramping_up = now >= self.congested_until;
         let rate = if self.is_ramping_up {
             let gamma = params.gamma_max.min(params.qbound / (1e3 * self.s_rtt + params.delta + params.dfilt));
             r_ref.max((1.0 + gamma) * self.r_recv)

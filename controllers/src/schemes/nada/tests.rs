@@ -142,7 +142,7 @@ fn vectors_of_a_gradual_update() {
     let params = Params::default();
     let updated = |rate: f64, before: f64, d_queue: f64| {
         let mut state = flow(&params, rate);
-        (state.x_curr, state.signal.d_queue, state.congested_at) = (before, d_queue, Some(Time(1000 * MS)));
+        (state.x_curr, state.signal.d_queue, state.congested_until) = (before, d_queue, Time(1500 * MS));
         mbps(&at(&params, state, 1100, ack_without_rtt(1100, 10)))
     };
     assert_close(updated(1.5, 10.0, 20.0), 1.5 * (1.0 - 0.002 - 0.02), 1e-9);
@@ -187,7 +187,7 @@ fn an_unused_rate_does_not_grow() {
     let params = Params::default();
     let grown = |packets: u32| {
         let mut state = flow(&params, 1.0);
-        state.congested_at = Some(Time(1000 * MS));
+        state.congested_until = Time(1500 * MS);
         let EventKind::PacketsAcked(frame) = ack_without_rtt(1100, packets) else { unreachable!() };
         mbps(&at(&params, state, 1100, EventKind::PacketsAcked(frame.with_app_limited(true)))) - 1.0
     };
