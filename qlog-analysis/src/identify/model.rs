@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use super::features::{FEATURES, Features};
 
-/// The known flows; `docs/identify.md` says of which runs, and by which commands they are made.
+/// The known flows; `docs/identify-arrivals.md` says of which runs, and by which commands they are made.
 const BUILTIN: &str = include_str!("model.csv");
 
 /// How far the nearest flow of a controller may be, as a share of the distance to the nearest one of another: a flow of a
-/// controller that is not known lies between those that are. `docs/identify.md` says on which flows it was chosen.
+/// controller that is not known lies between those that are. `docs/identify-arrivals.md` says on which flows it was chosen.
 pub const NEARER: f64 = 0.6;
 
 /// A flow whose controller is known.
@@ -68,7 +68,7 @@ impl Match {
     }
 
     /// Classification of several flows of one sender: a controller's distance is the geometric mean of its distances to
-    /// each, so that ratios of distances are joined. `docs/identify.md` says on which flows that was chosen. `None` without
+    /// each, so that ratios of distances are joined. `docs/identify-arrivals.md` says on which flows that was chosen. `None` without
     /// flows.
     #[must_use]
     pub fn of_one_sender<'a>(flows: impl IntoIterator<Item = &'a Match>) -> Option<Match> {

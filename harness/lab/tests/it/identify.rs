@@ -281,12 +281,12 @@ fn controllers_are_distinguished_by_arrivals() {
     assert_eq!((right, of), (8, 8), "{}", confusion.table());
 }
 
-const PAGE: &str = include_str!("../../../../docs/identify.md");
+const PAGE: &str = include_str!("../../../../docs/identify-arrivals.md");
 
 /// Prints a table of the documentation, which has to have it.
 fn print_as_documented(table: &str) {
     println!("{table}");
-    assert!(PAGE.contains(table), "docs/identify.md has another table than this");
+    assert!(PAGE.contains(table), "docs/identify-arrivals.md has another table than this");
 }
 
 /// Prints the matrix and the documented table by stacks, and gives what all come to: flows that are kept, each stack's named by the others'.
