@@ -136,7 +136,7 @@ fn examine(stack: Runner, controller: &str, path: PathKind) -> Result<Cell, Stri
         // confirmed for a sign that none get through (docs/s2n-quic.md).
         (Raised, Some(1300..), Some(1200)) if stack.name() == "s2n-quic" => Ok(Cell::FellBack),
         // So does noq of losses in which each datagram is a few bytes larger than those that
-        // arrive (docs/conformance.md).
+        // arrive (docs/fault-matrix.md).
         (Raised, Some(3900..), Some(1200)) if (stack.name(), controller) == ("noq", "aimd") => Ok(Cell::FellBack),
         (Raised, ..) => Err(format!("{at}: {} packets of {sizes:?} bytes", flow.packets_sent)),
         (_, None, None) if !few => Ok(Cell::Whole),
