@@ -33,7 +33,7 @@ CATEGORIES = {
 # What the registry takes for a keyword, five at most.
 KEYWORD = re.compile(r"[a-z0-9][a-z0-9_+-]{0,19}")
 # Features whose dependencies want a newer compiler than the crate without them.
-NEWER = {"s2n-quic", "sql"}
+NEWER = {"ballista", "s2n-quic", "sql"}
 HOLDS = {"Cargo.toml", "README.md", "LICENSE-APACHE", "LICENSE-MIT"}
 # At the top of an archive: these run in the repository only.
 LACKS = {"benches", "examples", "target", "tests"}

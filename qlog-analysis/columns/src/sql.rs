@@ -1,4 +1,5 @@
-//! SQL queries on a dataset, run by DataFusion in this process. Texts of traces are escaped in the results.
+//! SQL queries on a dataset, run by DataFusion in this process, or by a cluster of Apache Ballista. Texts of traces are escaped in the
+//! results.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,13 +8,12 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Schema};
-use datafusion::datasource::MemTable;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
-use datafusion::prelude::SessionContext;
+use datafusion::prelude::{DataFrame, SessionContext};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::SerializedFileReader;
 use windlass_qlog_analysis::escape::{self, Printed};
@@ -21,8 +21,12 @@ use windlass_qlog_analysis::escape::{self, Printed};
 use crate::dataset::files;
 use crate::{PARTITIONS, Table};
 
+#[cfg(feature = "ballista")]
+mod cluster;
 mod examples;
 
+#[cfg(feature = "ballista")]
+pub use cluster::query_on;
 pub use examples::{EXAMPLES, Example};
 
 /// Error of a query.
@@ -42,6 +46,22 @@ pub enum SqlError {
         /// Error of the reader.
         reason: String,
     },
+    /// The scheduler of a cluster does not answer.
+    #[cfg(feature = "ballista")]
+    #[error("cannot reach the scheduler {scheduler}: {source}")]
+    Unreachable {
+        /// `HOST:PORT`, as given.
+        scheduler: String,
+        /// The error of the connection.
+        source: std::io::Error,
+    },
+    /// A cluster would answer another question.
+    #[cfg(feature = "ballista")]
+    #[error(
+        "Ballista loses IGNORE NULLS of {0}; ask in one process, or find the row that has the value, \
+         as the example window-at-loss does"
+    )]
+    IgnoreNulls(String),
     /// The question is wrong, or the answer could not be found.
     #[error("{0}")]
     Query(#[from] DataFusionError),
@@ -109,13 +129,13 @@ pub fn query(directory: &Path, question: &str, format: Format, out: &mut dyn Wri
     }
     let without = if left_out.is_empty() { None } else { Some(linked(directory, &readable)?) };
     let context = SessionContext::new();
-    for table in Table::ALL {
-        register(&context, without.as_ref().map_or(directory, tempfile::TempDir::path), table)?;
-    }
+    let root = std::path::absolute(without.as_ref().map_or(directory, tempfile::TempDir::path))?;
+    register(&context, &root.display().to_string(), Table::schema)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // What is within lists and structures is escaped here.
     let mut printed = Printed::new(out);
-    let rows = runtime.block_on(answer(&context, question, format, &mut printed)).map_err(|error| match &error {
+    let answered = async { answer(planned(&context, question).await?, format, &mut printed).await };
+    let rows = runtime.block_on(answered).map_err(|error| match &error {
         SqlError::Query(cause)
             if matches!(cause.find_root(), DataFusionError::ParquetError(_) | DataFusionError::ArrowError(..)) =>
         {
@@ -160,14 +180,14 @@ fn linked(directory: &Path, files: &[PathBuf]) -> Result<tempfile::TempDir, SqlE
     Ok(links)
 }
 
-async fn answer(
-    context: &SessionContext,
-    question: &str,
-    format: Format,
-    out: &mut dyn Write,
-) -> Result<u64, SqlError> {
+/// The plan of a question that changes nothing.
+async fn planned(context: &SessionContext, question: &str) -> Result<DataFrame, SqlError> {
     let only_asks = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-    let frame = context.sql_with_options(question, only_asks).await?;
+    Ok(context.sql_with_options(question, only_asks).await?)
+}
+
+/// Writes the rows of the answer and counts them.
+async fn answer(frame: DataFrame, format: Format, out: &mut dyn Write) -> Result<u64, SqlError> {
     let mut rows = 0;
     if format == Format::Table {
         let schema = Arc::new(frame.schema().as_arrow().clone());
@@ -242,22 +262,16 @@ impl Writer<'_> {
     }
 }
 
-/// Makes a table known under its name; one that has no rows is there all the same.
-fn register(context: &SessionContext, directory: &Path, table: Table) -> Result<(), SqlError> {
-    let folder = directory.join(table.name());
-    if !folder.is_dir() {
-        let mut fields: Vec<Arc<Field>> = table.schema().fields().iter().cloned().collect();
-        fields.extend(PARTITIONS.map(|name| Arc::new(Field::new(name, DataType::Utf8, false))));
-        let empty = MemTable::try_new(Arc::new(Schema::new(fields)), vec![vec![]])?;
-        context.register_table(table.name(), Arc::new(empty))?;
-        return Ok(());
+/// Makes the tables of the dataset at `root`, a directory or a URL, known under their names; one that has no rows is there all the same.
+/// `schema` is that of its tables.
+fn register(context: &SessionContext, root: &str, schema: impl Fn(Table) -> SchemaRef) -> Result<(), SqlError> {
+    for table in Table::ALL {
+        let url = ListingTableUrl::parse(format!("{}/{}/", root.trim_end_matches('/'), table.name()))?;
+        let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
+            .with_file_extension(".parquet")
+            .with_table_partition_cols(PARTITIONS.map(|name| (name.to_owned(), DataType::Utf8)).to_vec());
+        let config = ListingTableConfig::new(url).with_listing_options(options).with_schema(schema(table));
+        context.register_table(table.name(), Arc::new(ListingTable::try_new(config)?))?;
     }
-    let path = std::path::absolute(&folder)?;
-    let url = ListingTableUrl::parse(format!("{}/", path.display()))?;
-    let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
-        .with_file_extension(".parquet")
-        .with_table_partition_cols(PARTITIONS.map(|name| (name.to_owned(), DataType::Utf8)).to_vec());
-    let config = ListingTableConfig::new(url).with_listing_options(options).with_schema(table.schema());
-    context.register_table(table.name(), Arc::new(ListingTable::try_new(config)?))?;
     Ok(())
 }

@@ -163,17 +163,30 @@ fn machines_share_a_store() {
     let [alone, store, one, other, third] = ["alone", "store", "one", "other", "third"].map(|name| place.path(name));
     assert!(windlass(&["sweep", &plan, "--out", &alone]).status.success());
     let sweep = |args: &[&str]| windlass(&[&["sweep"], args, &["--store", &store]].concat());
-    for (out, share) in [(&one, "1/2"), (&other, "2/2")] {
-        let done = sweep(&[&plan, "--out", out, "--shard", share]);
-        assert!(done.status.success(), "{}", stderr(&done));
+    let at_once = |place: &str, runs: [&[&str]; 2]| {
+        runs.map(|args| start(&[&["sweep", &plan, "--store", place], args].concat()).stdout(Stdio::piped()).spawn())
+            .map(|child| child.unwrap().wait_with_output().unwrap())
+    };
+    for done in at_once(&store, [&["--out", &one, "--shard", "1/2"], &["--out", &other, "--shard", "2/2"]]) {
+        assert!(done.status.success());
     }
-    assert_eq!([&one, &other].map(|out| records(out).len()), [6, 6]);
+    assert_eq!([&one, &other].map(|out| records(out).len()), [6, 6], "each cell ran once");
     let status = sweep(&["status", &plan, "--out", &third]);
     assert!(stdout(&status).contains("\n12 done, 0 failed, 0 missing\n"), "{}", stdout(&status));
     assert!(!Path::new(&third).exists(), "what only tells makes nothing");
     let collected = sweep(&["collect", &plan, "--out", &third]);
     assert!(collected.status.success(), "{}", stderr(&collected));
     assert_eq!(dataset(&third), dataset(&alone));
+
+    // Without shares both may run a cell, for nobody claims any. Each says how many it ran, and the dataset is the same.
+    let [place, left, right] = ["both", "left", "right"].map(|name| place.path(name));
+    let both = at_once(&place, [&["--out", &left], &["--out", &right]]);
+    for (out, done) in [&left, &right].into_iter().zip(both) {
+        assert!(done.status.success());
+        let told = format!("\n{} cells run now: ", records(out).len());
+        assert!(stdout(&done).contains(&told), "{told}{}", stdout(&done));
+        assert_eq!(dataset(out), dataset(&alone));
+    }
 
     let url = windlass(&["sweep", &plan, "--out", &third, "--store", "gopher://bucket/folder"]);
     assert_eq!(url.status.code(), Some(1), "{}", stderr(&url));

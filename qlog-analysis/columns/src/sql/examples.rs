@@ -11,7 +11,7 @@ pub struct Example {
     pub sql: &'static str,
 }
 
-/// The example queries, in the order they are listed.
+/// The example queries, in the order they are listed. Their rows come in one order, wherever they run.
 pub const EXAMPLES: &[Example] = &[
     Example {
         name: "destinations",
@@ -29,7 +29,7 @@ FROM (
   GROUP BY destination
 )
 WHERE bbr_loss_percent > 1 AND cubic_loss_percent <= 1
-ORDER BY bbr_loss_percent DESC",
+ORDER BY bbr_loss_percent DESC, destination",
     },
     Example {
         name: "controllers",
@@ -41,7 +41,7 @@ SELECT scenario, controller, stack, count(*) AS connections,
   round(avg(queueing_p95_ms), 2) AS queueing_p95_ms
 FROM connections
 GROUP BY scenario, controller, stack
-ORDER BY scenario, mbps DESC",
+ORDER BY scenario, mbps DESC, controller, stack",
     },
     Example {
         name: "spurious",
@@ -50,7 +50,7 @@ ORDER BY scenario, mbps DESC",
 SELECT controller, stack, file, connection, packets_lost, packets_spurious, spurious_percent
 FROM connections
 WHERE packets_spurious > 0
-ORDER BY spurious_percent DESC, packets_spurious DESC
+ORDER BY spurious_percent DESC, packets_spurious DESC, file, connection
 LIMIT 20",
     },
     Example {
@@ -60,7 +60,7 @@ LIMIT 20",
 SELECT file, connection, controller, throughput_mbps, app_limited_percent, loss_percent, queueing_p95_ms
 FROM connections
 WHERE app_limited_percent > 50 AND coalesce(loss_percent, 0) < 0.1
-ORDER BY app_limited_percent DESC",
+ORDER BY app_limited_percent DESC, file, connection",
     },
     Example {
         name: "bursts",
@@ -70,7 +70,7 @@ SELECT file, connection, controller, time_ns / 100000000 / 10.0 AS from_s, count
 FROM packets
 WHERE event = 'lost'
 GROUP BY file, connection, controller, time_ns / 100000000
-ORDER BY lost DESC, file, from_s
+ORDER BY lost DESC, file, connection, from_s
 LIMIT 20",
     },
     Example {
@@ -78,24 +78,28 @@ LIMIT 20",
         question: "How large was the window, and how long the queue, when packets were declared lost?",
         sql: "\
 WITH story AS (
-  SELECT file, trace, connection, controller, seq, 'metrics' AS event, cwnd, latest_rtt_ns FROM recovery
+  SELECT file, trace, connection, controller, seq, false AS lost, latest_rtt_ns,
+    CASE WHEN cwnd IS NOT NULL THEN seq END AS cwnd_seq,
+    CASE WHEN latest_rtt_ns IS NOT NULL THEN seq END AS rtt_seq
+  FROM recovery
   UNION ALL
-  SELECT file, trace, connection, controller, seq, event, NULL, NULL FROM packets WHERE event = 'lost'
-), filled AS (
-  SELECT file, connection, controller, event,
-    last_value(cwnd) IGNORE NULLS OVER before AS cwnd,
-    last_value(latest_rtt_ns) IGNORE NULLS OVER before AS rtt,
-    min(latest_rtt_ns) OVER (PARTITION BY file, trace, connection) AS least
+  SELECT file, trace, connection, controller, seq, true, NULL, NULL, NULL FROM packets WHERE event = 'lost'
+), placed AS (
+  SELECT file, trace, connection, controller, lost,
+    max(cwnd_seq) OVER before AS cwnd_seq, max(rtt_seq) OVER before AS rtt_seq,
+    min(latest_rtt_ns) OVER (PARTITION BY file, trace, connection) AS least_rtt
   FROM story
   WINDOW before AS (PARTITION BY file, trace, connection ORDER BY seq
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 )
-SELECT controller, count(*) AS losses, round(avg(cwnd)) AS cwnd_bytes, min(cwnd) AS least, max(cwnd) AS most,
-  round(avg(rtt - least) / 1e6, 2) AS queueing_ms
-FROM filled
-WHERE event = 'lost' AND cwnd IS NOT NULL
-GROUP BY controller
-ORDER BY losses DESC",
+SELECT p.controller, count(*) AS losses, round(avg(w.cwnd)) AS cwnd_bytes, min(w.cwnd) AS least, max(w.cwnd) AS most,
+  round(avg(r.latest_rtt_ns - p.least_rtt) / 1e6, 2) AS queueing_ms
+FROM placed p
+JOIN recovery w ON w.file = p.file AND w.trace = p.trace AND w.connection = p.connection AND w.seq = p.cwnd_seq
+LEFT JOIN recovery r ON r.file = p.file AND r.trace = p.trace AND r.connection = p.connection AND r.seq = p.rtt_seq
+WHERE p.lost
+GROUP BY p.controller
+ORDER BY losses DESC, p.controller",
     },
     Example {
         name: "rtt-over-time",
@@ -103,7 +107,7 @@ ORDER BY losses DESC",
         sql: "\
 SELECT file, connection, time_ns / 1000000000 AS second, count(latest_rtt_ns) AS samples,
   round(min(latest_rtt_ns) / 1e6, 2) AS min_ms,
-  round(approx_percentile_cont(0.95) WITHIN GROUP (ORDER BY latest_rtt_ns) / 1e6, 2) AS p95_ms
+  round(percentile_cont(0.95) WITHIN GROUP (ORDER BY latest_rtt_ns) / 1e6, 2) AS p95_ms
 FROM recovery
 WHERE latest_rtt_ns IS NOT NULL
 GROUP BY file, connection, time_ns / 1000000000

@@ -25,6 +25,16 @@ pub(super) struct Sql {
     /// List the example queries, or print the SQL of one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     example: Option<String>,
+    /// Let a cluster of Apache Ballista answer, by its scheduler; DIR is one that all nodes see, or a URL such as s3://BUCKET/FOLDER
+    #[cfg(feature = "ballista")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = scheduler)]
+    ballista: Option<String>,
+}
+
+#[cfg(feature = "ballista")]
+fn scheduler(typed: &str) -> Result<String, String> {
+    let port = typed.rsplit_once(':').filter(|(host, _)| !host.is_empty()).map(|(_, port)| port.parse::<u16>());
+    if let Some(Ok(1..)) = port { Ok(typed.to_owned()) } else { Err("expected HOST:PORT".to_owned()) }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -49,6 +59,8 @@ impl Sql {
 
         use super::files::leave_out;
         use super::output::{Compression, Output, unwritable};
+        #[cfg(feature = "ballista")]
+        use crate::cli::error::shown;
         use crate::cli::error::{print, unreadable};
 
         let named = |name: &str| EXAMPLES.iter().find(|example| example.name == name);
@@ -72,12 +84,23 @@ impl Sql {
             Format::Csv => sql::Format::Csv,
         };
         let mut output = Output::open(None, Compression::None, &[])?;
-        let answered = sql::query(dataset, question, format, &mut output).map_err(|error| match error {
+        let failed = |error| match error {
             error @ (SqlError::NoDataset(_) | SqlError::Query(_)) => CliError::Usage(error.to_string()),
             SqlError::Output(error) => unwritable(None, &error),
             SqlError::Unreadable { file, reason } => unreadable(&file, &reason),
-            error @ (SqlError::Write(_) | SqlError::Files(_)) => CliError::Failed(error.to_string()),
-        })?;
+            #[cfg(feature = "ballista")]
+            error @ SqlError::IgnoreNulls(_) => CliError::Usage(error.to_string()),
+            error => CliError::Failed(error.to_string()),
+        };
+        #[cfg(feature = "ballista")]
+        if let Some(scheduler) = &self.ballista {
+            let dataset = dataset.to_str().ok_or_else(|| {
+                CliError::Usage(format!("{}: expected a directory or a URL in UTF-8", shown(dataset)))
+            })?;
+            sql::query_on(scheduler, dataset, question, format, &mut output).map_err(failed)?;
+            return output.finish();
+        }
+        let answered = sql::query(dataset, question, format, &mut output).map_err(failed)?;
         for (file, reason) in &answered.left_out {
             if let CliError::Unreadable { reason, .. } = unreadable(file, reason) {
                 leave_out(&reason);
