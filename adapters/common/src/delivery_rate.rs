@@ -216,6 +216,12 @@ impl DeliveryRateState {
         snapshot
     }
 
+    /// The application has nothing to send although the window has room, with `in_flight` bytes in flight: what a stack tells
+    /// when that is so, ahead of the application's next write (`draft-ietf-ccwg-bbr §4.1.2.4`).
+    pub fn limited(&mut self, in_flight: u64) {
+        self.limited_until = Some(self.delivered.saturating_add(in_flight));
+    }
+
     /// `bytes` in flight were declared lost at `now`.
     pub fn lost(&mut self, now: Time, bytes: u64) {
         self.lost = self.lost.wrapping_add(bytes);
@@ -284,6 +290,19 @@ mod tests {
         state.sent(Time(23), 2 * PACKET, false);
         assert!(acked(&mut state, 24, 14, 1, 1).unwrap().delivery.app_limited);
         assert!(!acked(&mut state, 33, 23, 1, 0).unwrap().delivery.app_limited, "left after");
+    }
+
+    /// Written before the ACK of what was in flight when there was nothing to send: in the bubble all the same.
+    #[test]
+    fn a_bubble_begins_when_there_is_nothing_to_send() {
+        let mut state = DeliveryRateState::default();
+        state.sent(Time(1), PACKET, true);
+        state.limited(PACKET);
+        state.sent(Time(2), 2 * PACKET, false);
+        assert!(!acked(&mut state, 11, 1, 1, 1).unwrap().delivery.app_limited, "left before");
+        assert!(acked(&mut state, 12, 2, 1, 0).unwrap().delivery.app_limited);
+        state.sent(Time(13), PACKET, true);
+        assert!(!acked(&mut state, 23, 13, 1, 0).unwrap().delivery.app_limited, "left after");
     }
 
     /// `draft-ietf-ccwg-bbr §4.1.2.3`: every ACK has a sample, of the newest packet it acknowledges.

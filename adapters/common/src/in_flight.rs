@@ -97,6 +97,13 @@ impl InFlight {
         }
     }
 
+    /// The application has nothing to send although the window has room.
+    pub fn limited(&mut self) {
+        if let Some(delivery_rate) = &mut self.delivery_rate {
+            delivery_rate.limited(self.bytes);
+        }
+    }
+
     /// Fills in what was in flight and delivered when the newest packet of `acked`, a frame read at
     /// `now`, was sent, where snapshots are kept. Call [`acknowledged`](Self::acknowledged) first. `app_limited`: the
     /// application had nothing to send although the window had room.

@@ -276,6 +276,12 @@ impl<C: ConfiguredController> PathFlow<C> {
         }
     }
 
+    /// The application has nothing to send although the window has room: samples of the rate are limited by it until
+    /// what is in flight has arrived.
+    pub fn limited(&mut self) {
+        self.in_flight.limited();
+    }
+
     /// Packets are declared lost; [`congestion`](Self::congestion) reports them.
     pub fn lost(&mut self, lost: LostPackets) {
         self.in_flight.lost(self.now, lost.bytes);

@@ -80,6 +80,10 @@ impl<E: ConfiguredController> Controller for GuardedPath<E> {
         self.call_mut(|path| path.on_app_limited(in_flight as u64));
     }
 
+    fn on_nothing_to_send(&mut self) {
+        self.call_mut(Path::on_nothing_to_send);
+    }
+
     fn on_mtu_update(&mut self, mtu: usize) {
         self.mtu = mtu as u64;
         self.call_mut(|path| path.on_mtu_update(mtu));

@@ -141,6 +141,14 @@ impl<E: ConfiguredController> Path<E> {
         self.app_limited |= self.out_of_data;
     }
 
+    /// The same without a packet: it counts for samples of the rate (`draft-ietf-ccwg-bbr §4.1.2.4`), while packets that
+    /// leave later are not limited for that.
+    pub(crate) fn on_nothing_to_send(&mut self) {
+        if self.path.leaves_room(self.path.in_flight().bytes()) {
+            self.path.limited();
+        }
+    }
+
     /// An ACK frame came; returns whether that changed the decision.
     pub(crate) fn on_ack_frame(&mut self, now: Instant, acknowledges: &dyn Fn(u64) -> bool) -> bool {
         if let Some(newest_sent_at) = self.episode.on_ack_frame(acknowledges) {

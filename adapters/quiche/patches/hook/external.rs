@@ -254,8 +254,11 @@ pub trait Controller: Debug + Send + Sync {
     fn on_ack_frame(&mut self, now: Instant, acknowledges: &dyn Fn(u64) -> bool) -> bool;
     /// The probe timeout fired.
     fn on_probe_timeout(&mut self) {}
-    /// There is nothing to send although `in_flight` bytes leave room in the window.
+    /// There is nothing to send although `in_flight` bytes leave room in the window. Comes with a packet that carries no
+    /// data.
     fn on_app_limited(&mut self, in_flight: usize);
+    /// There is nothing to send, and no packet is made.
+    fn on_nothing_to_send(&mut self) {}
     /// The size of datagrams changed, bytes.
     fn on_mtu_update(&mut self, mtu: usize);
     /// Its decision.
@@ -591,6 +594,14 @@ impl Sender {
 }
 
 impl Recovery {
+    /// No packet is made, for want of anything to send.
+    pub(crate) fn on_nothing_to_send(&mut self) {
+        let Recovery::GCongestion(recovery) = self else { return };
+        if let Sender::External(external) = recovery.sender() {
+            external.controller.on_nothing_to_send();
+        }
+    }
+
     /// Takes the ECN counts of the ACK frame about to be processed.
     pub(crate) fn on_ecn_counts(&mut self, counts: &Option<frame::EcnCounts>) {
         let Recovery::GCongestion(recovery) = self else { return };
