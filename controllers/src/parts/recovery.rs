@@ -7,6 +7,7 @@
 //! that wrap it in [`Undoable`].
 
 use crate::Time;
+use crate::decision::Phase;
 
 /// The latest recovery period (`RFC 9002 §7.3.2`; `spec: cho §1.4`; `spec: arumaithurai
 /// §1.5`). Kept by send time, which every stack knows, not by packet number: a packet
@@ -41,6 +42,17 @@ impl RecoveryPeriod {
     #[inline]
     pub fn in_recovery(&self) -> bool {
         self.stage == Stage::Open
+    }
+
+    /// The phase of a flow, which is in start-up or not once it is out of recovery.
+    #[must_use]
+    #[inline]
+    pub fn phase(&self, in_start_up: bool) -> Phase {
+        match (self.in_recovery(), in_start_up) {
+            (true, _) => Phase::Recovery,
+            (false, true) => Phase::SlowStart,
+            (false, false) => Phase::CongestionAvoidance,
+        }
     }
 
     /// Whether a packet sent at `sent_at` left after the latest response, so that its

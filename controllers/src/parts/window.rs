@@ -273,13 +273,7 @@ impl Window {
     /// What the flow is doing.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        if self.recovery.in_recovery() {
-            Phase::Recovery
-        } else if self.in_slow_start() {
-            Phase::SlowStart
-        } else {
-            Phase::CongestionAvoidance
-        }
+        self.recovery.phase(self.in_slow_start())
     }
 
     /// The decision of a scheme that decides nothing but its window.

@@ -3,7 +3,6 @@
 mod control;
 mod state;
 
-use crate::decision::Phase;
 use crate::event::{PacketsAcked, PacketsLost};
 use crate::parts::limits::datagram;
 use crate::parts::rate_sample::RateSample;
@@ -87,13 +86,7 @@ impl Controller for Bbr1 {
 
     #[inline]
     fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
-        let phase = if state.recovery.in_recovery() {
-            Phase::Recovery
-        } else if state.mode == Mode::Startup {
-            Phase::SlowStart
-        } else {
-            Phase::CongestionAvoidance
-        };
+        let phase = state.recovery.phase(state.mode == Mode::Startup);
         let cwnd = state.cwnd.max(state.min_cwnd()).min(params.max_window * state.mtu);
         Decision {
             pacing_rate: Some((8.0 * state.pacing_rate) as u64),

@@ -2,7 +2,6 @@
 
 mod state;
 
-use crate::decision::Phase;
 use crate::event::{PacketsAcked, PacketsLost};
 use crate::parts::backstop;
 use crate::parts::limits::datagram;
@@ -103,13 +102,7 @@ impl Controller for C4 {
     #[inline]
     fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
         let cwnd = state.cwnd(params);
-        let phase = if state.recovery.in_recovery() {
-            Phase::Recovery
-        } else if state.stage == Stage::Initial {
-            Phase::SlowStart
-        } else {
-            Phase::CongestionAvoidance
-        };
+        let phase = state.recovery.phase(state.stage == Stage::Initial);
         // What the window is made of is the rate times the nominal maximum RTT, and where a limit of the window
         // acts the rate keeps to it.
         let rate = state.is_assessed().then(|| 8.0 * cwnd / state.nominal_max_rtt);

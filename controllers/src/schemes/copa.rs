@@ -1,6 +1,5 @@
 #![doc = include_str!("copa.md")]
 
-use crate::decision::Phase;
 use crate::event::{PacketsAcked, RttSample};
 use crate::parts::backstop::{self, Backstop};
 use crate::parts::limits::Limits;
@@ -252,10 +251,9 @@ impl Controller for Copa {
         let standing = state.delays.standing();
         let gain = if state.backstop.is_bounding() { params.pacing_gain.min(BOUNDED_GAIN) } else { params.pacing_gain };
         let pacing = standing.map(|standing| gain * state.window.cwnd * state.window.mtu * 8.0 / standing);
-        let phase = if state.slow_start { Phase::SlowStart } else { Phase::CongestionAvoidance };
         Decision {
             pacing_rate: pacing.map(|rate| (rate as u64).max(1)),
-            phase: if state.window.recovery.in_recovery() { Phase::Recovery } else { phase },
+            phase: state.window.recovery.phase(state.slow_start),
             ..state.window.decision()
         }
     }

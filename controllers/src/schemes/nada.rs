@@ -3,7 +3,6 @@
 mod signal;
 mod state;
 
-use crate::decision::Phase;
 use crate::parts::limits::{datagram, initial_cwnd};
 use crate::parts::{backstop, base_delay};
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Table, View, parameters};
@@ -127,13 +126,7 @@ impl Controller for Nada {
         let cwnd = state.r_ref.map_or(first, |rate| params.window * rate * state.s_rtt / 8.0);
         let most = state.backstop.bound().min(params.max_window);
         let cwnd = cwnd.min(most * state.mtu).max(MIN_WINDOW * state.mtu);
-        let phase = if state.recovery.in_recovery() {
-            Phase::Recovery
-        } else if state.is_ramping_up {
-            Phase::SlowStart
-        } else {
-            Phase::CongestionAvoidance
-        };
+        let phase = state.recovery.phase(state.is_ramping_up);
         let rate = state.r_ref.map(|rate| (rate as u64).max(1));
         let mut decision = Decision {
             pacing_rate: rate,

@@ -6,8 +6,8 @@ use crate::parts::chirp::path::{self, Finding, PathChirp};
 use crate::parts::chirp::{self};
 use crate::parts::recovery::RecoveryPeriod;
 use crate::{
-    Controller, Decision, Ecn, Event, EventKind, Info, Path, Phase, Signals, Span, Table, Time, TrainPlan, View,
-    choice, parameters,
+    Controller, Decision, Ecn, Event, EventKind, Info, Path, Signals, Span, Table, Time, TrainPlan, View, choice,
+    parameters,
 };
 
 choice! {
@@ -298,11 +298,7 @@ impl Controller for Rapid {
 
     #[inline]
     fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
-        let phase = match state.start {
-            _ if state.recovery.in_recovery() => Phase::Recovery,
-            Some(_) => Phase::SlowStart,
-            None => Phase::CongestionAvoidance,
-        };
+        let phase = state.recovery.phase(state.start.is_some());
         Decision {
             pacing_rate: Some(state.rate as u64),
             ecn: Ecn::NotEct,

@@ -3,7 +3,7 @@
 mod delay;
 mod state;
 
-use crate::decision::{Ecn, Phase};
+use crate::decision::Ecn;
 use crate::parts::base_delay;
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Table, View, parameters};
 
@@ -107,13 +107,7 @@ impl Controller for Scream {
 
     #[inline]
     fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
-        let phase = if state.recovery.in_recovery() {
-            Phase::Recovery
-        } else if state.in_fast_start {
-            Phase::SlowStart
-        } else {
-            Phase::CongestionAvoidance
-        };
+        let phase = state.recovery.phase(state.in_fast_start);
         // What may be in flight exceeds the reference window once its rate is known (§4.3.1).
         let overhead = if state.s_rtt.is_some() { state.jitter.ref_wnd_overhead(params) } else { 1.0 };
         let most = params.max_window * state.mtu;

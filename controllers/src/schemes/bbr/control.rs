@@ -2,7 +2,6 @@
 
 use super::state::initial_cwnd;
 use super::{Ack, BbrState, Params, State};
-use crate::decision::Phase;
 use crate::{Decision, Span};
 
 /// `MinPipeCwnd`, packets (§5.6.4.3).
@@ -119,13 +118,7 @@ impl State {
     /// What the flow may do.
     #[inline]
     pub(super) fn decision(&self, params: &Params) -> Decision {
-        let phase = if self.recovery.in_recovery() {
-            Phase::Recovery
-        } else if self.state == BbrState::Startup {
-            Phase::SlowStart
-        } else {
-            Phase::CongestionAvoidance
-        };
+        let phase = self.recovery.phase(self.state == BbrState::Startup);
         // The floor holds for the datagrams of now, whatever they were at the last ACK; before the
         // first one there is none (§5.6.4.6).
         let least = if self.delivered == 0 { self.cwnd } else { self.min_pipe_cwnd() };

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::decision::Phase;
 use crate::event::{Delivery, EcnCe};
 use crate::testkit::{self, MTU, PATH, assert_close, cases, state_variable};
 use crate::{Parameters, Span};

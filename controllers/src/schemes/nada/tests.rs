@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::decision::Phase;
 use crate::event::{EcnCe, PacketsAcked, PacketsLost};
 use crate::testkit::{self, PATH, acked, assert_close, cases, trace};
 use crate::{Parameters, Span, Time};
