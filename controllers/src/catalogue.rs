@@ -393,6 +393,7 @@ catalogue! {
     Bbr1("bbr1") => bbr1::Bbr1,
     Scream("scream") => scream::Scream,
     Nada("nada") => nada::Nada,
+    Gcc("gcc") => gcc::Gcc,
 }
 
 impl Algorithm {

@@ -20,6 +20,7 @@ pub mod dctcp;
 pub mod enhanced_vegas;
 pub mod fast;
 pub mod fractional;
+pub mod gcc;
 pub mod h_tcp;
 pub mod highspeed;
 pub mod ledbat;

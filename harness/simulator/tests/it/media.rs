@@ -52,7 +52,7 @@ fn scream_keeps_its_queue_below_the_target() {
 #[test]
 fn an_encoder_follows_the_target_rate() {
     let encoder = "application_mbps = 8\nframes_per_s = 20\nencoder_least_mbps = 0.3\nencoder_share = 0.9\n";
-    for controller in ["scream", "nada"] {
+    for controller in ["scream", "nada", "gcc"] {
         for mbps in [2.0, 5.0] {
             let frames = run(controller, mbps, encoder).frames.unwrap();
             let encoded = frames.encoded_mbps.unwrap();
