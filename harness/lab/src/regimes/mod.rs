@@ -17,7 +17,7 @@ mod table;
 pub use bounds::{Bound, Kind, bounds};
 pub use cover::cover;
 pub use judge::{Assessment, Broken, Judged, judge};
-pub use known_limits::{KNOWN_LIMITS, KnownLimit};
+pub use known_limits::{KnownLimit, known_limits};
 pub use measure::{Measured, measure};
 pub use plan::{Case, Effort, Plan, REFERENCE};
 pub use regime::{AXES, Axis, Path, Regime};
