@@ -148,7 +148,7 @@ pub(super) const KNOWN_LIMITS: &[KnownLimit] = &[
         says: "On a fast path it uses a part for a long time",
     },
     KnownLimit {
-        controllers: &["scream", "nada"],
+        controllers: &["scream", "nada", "gcc"],
         kinds: SHARES,
         holds: |regime| regime.flows() > 1,
         says: "take long to get their share",
@@ -164,5 +164,11 @@ pub(super) const KNOWN_LIMITS: &[KnownLimit] = &[
         kinds: USE,
         holds: |regime| regime.rate() >= 1e9 || is_large(regime) || starts_small(regime),
         says: "a fast path that has losses, jitter of 10 ms or no buffer it uses to a small part",
+    },
+    KnownLimit {
+        controllers: &["gcc"],
+        kinds: USE,
+        holds: |regime| regime.rate() >= 1e9,
+        says: "a fast path that has losses, jitter or hardly a buffer it uses to a small part",
     },
 ];
