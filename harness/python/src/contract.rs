@@ -228,6 +228,7 @@ impl Event {
 /// cwnd: congestion window, bytes.
 /// ssthresh: slow start threshold, bytes; None while it is infinite.
 /// pacing_rate: bit/s; None leaves pacing to the sender.
+/// target_rate: bit/s that an encoder is to follow, the application's estimated send rate; None leaves that to what is measured.
 /// wake_at_ns: call back with "timer_expired" then.
 /// ecn: "ect0", "ect1" or "not-ect" for data packets; None leaves it to the sender.
 /// dscp: differentiated services codepoint of data packets.
@@ -239,12 +240,13 @@ pub(crate) struct Decision(pub windlass_controllers::Decision);
 #[pymethods]
 impl Decision {
     #[new]
-    #[pyo3(signature = (cwnd, *, ssthresh=None, pacing_rate=None, wake_at_ns=None, ecn=None, dscp=0, phase="slow_start", recovery_start_ns=None))]
+    #[pyo3(signature = (cwnd, *, ssthresh=None, pacing_rate=None, target_rate=None, wake_at_ns=None, ecn=None, dscp=0, phase="slow_start", recovery_start_ns=None))]
     #[expect(clippy::too_many_arguments, reason = "the fields of a decision, by name")]
     fn new(
         cwnd: u64,
         ssthresh: Option<u64>,
         pacing_rate: Option<u64>,
+        target_rate: Option<u64>,
         wake_at_ns: Option<u64>,
         ecn: Option<&str>,
         dscp: u8,
@@ -257,6 +259,7 @@ impl Decision {
         let decision = windlass_controllers::Decision::new(cwnd)
             .with_ssthresh(ssthresh)
             .with_pacing_rate(pacing_rate)
+            .with_target_rate(target_rate)
             .with_wake_at(wake_at_ns.map(Time))
             .with_ecn(ecn.map_or(Ok(Ecn::Unspecified), |text| word("ecn", text, &codepoints))?)
             .with_dscp(dscp)

@@ -130,6 +130,33 @@ class Contract(unittest.TestCase):
         self.assertGreater(flow["goodput_mbps"], 4.5)
         self.assertEqual(woken[:3], [100_000_000, 200_000_000, 300_000_000])
 
+    def test_an_encoder_follows_its_target_rate(self):
+        scenario = """
+            duration_s = 20
+            [dumbbell]
+            rate_mbps = 10
+            rtt_ms = 50
+            [[flow]]
+            controller = "under-test"
+            application_mbps = 8
+            frames_per_s = 20
+            encoder_least_mbps = 0.3
+            encoder_share = 0.5
+        """
+
+        class Encoded(Fixed):
+            def decide(self, state):
+                return windlass.Decision(100 * state["mtu"], pacing_rate=9_000_000, target_rate=self.target_rate)
+
+        def goodput_mbps(target_rate):
+            return windlass.run(file, controller=Encoded(target_rate=target_rate), seed=1).flows[0]["goodput_mbps"]
+
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "encoder.toml"
+            file.write_text(textwrap.dedent(scenario))
+            self.assertAlmostEqual(goodput_mbps(2_000_000), 1.0, delta=0.1)
+            self.assertAlmostEqual(goodput_mbps(6_000_000), 3.0, delta=0.3)
+
     def test_it_satisfies_the_protocol(self):
         self.assertIsInstance(Reno(), windlass.Controller)
         self.assertNotIsInstance("reno", windlass.Controller)

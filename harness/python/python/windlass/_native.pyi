@@ -118,6 +118,7 @@ class Decision:
         *,
         ssthresh: int | None = None,
         pacing_rate: int | None = None,
+        target_rate: int | None = None,
         wake_at_ns: int | None = None,
         ecn: str | None = None,
         dscp: int = 0,
