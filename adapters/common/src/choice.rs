@@ -88,6 +88,13 @@ pub fn with_fallback(controller: &str) -> String {
     format!("{controller}{separator}fallback=on")
 }
 
+/// Whether a text `name:parameter=value,…` has a value for `parameter`.
+#[must_use]
+pub fn assigns(text: &str, parameter: &str) -> bool {
+    let (_, assignments) = text.split_once(':').unwrap_or_default();
+    assignments.split(',').any(|one| one.split_once('=').is_some_and(|(name, _)| name == parameter))
+}
+
 /// Reads a controller of the catalogue and checks that `stack` can run it.
 ///
 /// # Errors

@@ -184,6 +184,14 @@ impl<C: ConfiguredController> FlowBuilder<C> {
         self
     }
 
+    /// Flows of what `adjust` makes of each choice, as a stack with other defaults has it.
+    #[must_use]
+    pub fn adjusted(mut self, adjust: impl Fn(Choice<C>) -> Choice<C> + Send + Sync + 'static) -> Self {
+        let choose = self.choose;
+        self.choose = Arc::new(move |peer| adjust(choose(peer)));
+        self
+    }
+
     /// The controller of the flows to `peer`.
     #[must_use]
     pub fn choose(&self, peer: &Peer<'_>) -> Choice<C> {

@@ -8,8 +8,11 @@ use s2n_quic::provider::congestion_controller::{self, PathInfo};
 use s2n_quic::provider::event::events::SocketAddress;
 #[cfg(feature = "config")]
 use windlass_adapter::config::{Config, ConfigError};
-use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NamedController, NewFlow, Recorder, SavedPaths, Stack};
+use windlass_adapter::{
+    Choice, ChoiceError, FlowBuilder, Groups, NamedController, NewFlow, Recorder, SavedPaths, Stack, assigns,
+};
 use windlass_controllers::ConfiguredController;
+use windlass_controllers::param::Value;
 
 use crate::pending_flow::PendingFlow;
 #[cfg(feature = "qlog")]
@@ -17,6 +20,23 @@ use crate::qlog::{Qlog, Recorders};
 use crate::{Controller, PROVIDES, STACK};
 
 const THIS: Stack = Stack { name: STACK, provides: PROVIDES };
+
+/// `choice`, with HyStart++ that compares each eight samples of the RTT, unless its text says which ones. s2n-quic's own CUBIC compares eight of
+/// a round (hybrid slow start) and loses less than HyStart++ does that compares whole rounds.
+fn with_defaults(mut choice: Choice<NamedController>) -> Choice<NamedController> {
+    let mut hystart = false;
+    choice.controller.describe(&mut |param| {
+        hystart |= param.name == "slow_start" && param.value == Value::Word("hystart++");
+    });
+    if hystart
+        && !assigns(&choice.text, "hystart_samples")
+        && choice.controller.set("hystart_samples", "eights").is_ok()
+    {
+        let separator = if choice.text.contains(':') { ',' } else { ':' };
+        choice.text = format!("{}{separator}hystart_samples=eights", choice.text).into();
+    }
+    choice
+}
 
 /// Makes a controller for every path of every connection of an endpoint: what
 /// `with_congestion_controller` takes.
@@ -29,12 +49,12 @@ pub struct Endpoint<C: ConfiguredController = NamedController> {
 
 impl Endpoint {
     /// An endpoint whose connections all use the catalogue's controller `text`: a name, or
-    /// `name:parameter=value,…`.
+    /// `name:parameter=value,…`. Where HyStart++ ends slow start, `hystart_samples` is `eights` unless the text has another.
     ///
     /// # Errors
     /// The text cannot be read, or the controller needs a signal s2n-quic does not report.
     pub fn named(text: &str) -> Result<Self, ChoiceError> {
-        Ok(Self::of(FlowBuilder::named(text, &THIS)?))
+        Ok(Self::of(FlowBuilder::named(text, &THIS)?.adjusted(with_defaults)))
     }
 
     /// An endpoint whose connections use what `config` says for their peers' addresses,
@@ -47,7 +67,7 @@ impl Endpoint {
     #[cfg(feature = "config")]
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
         config.check_with_addresses(STACK, THIS.provides, |error| error)?;
-        Ok(Self::of(FlowBuilder::from_config(config, &THIS)?))
+        Ok(Self::of(FlowBuilder::from_config(config, &THIS)?.adjusted(with_defaults)))
     }
 }
 

@@ -13,7 +13,7 @@ use super::destination::{Destination, FORMS};
 use super::problem::Lines;
 use super::{Chosen, Config, ConfigError, Contents, Problem, Recording, Resume, Rule};
 use crate::qlog::Level;
-use crate::{Groups, NamedController, ResumeSettings, SavedPaths};
+use crate::{Groups, NamedController, ResumeSettings, SavedPaths, assigns};
 
 type Parameters = BTreeMap<Spanned<String>, Spanned<Value>>;
 
@@ -150,7 +150,24 @@ impl Reader<'_> {
             );
         }
         let place = self.lines.place(&controller.span());
-        (self.problems.len() == before).then(|| Chosen { algorithm, text: algorithm.to_string(), place })
+        let mut text = algorithm.to_string();
+        // What is a default, too: a stack may have another.
+        let typed = controller
+            .get_ref()
+            .split_once(':')
+            .unwrap_or_default()
+            .1
+            .split(',')
+            .filter_map(|one| one.split_once('=').map(|(name, value)| (name, value.to_owned())));
+        let told =
+            parameters.iter().filter_map(|(name, value)| Some((name.get_ref().as_str(), scalar(value.get_ref())?)));
+        for (name, value) in typed.chain(told).filter(|(name, _)| *name != "profile") {
+            if !assigns(&text, name) {
+                text.push(if text.contains(':') { ',' } else { ':' });
+                text.push_str(&format!("{name}={value}"));
+            }
+        }
+        (self.problems.len() == before).then_some(Chosen { algorithm, text, place })
     }
 
     fn set(&mut self, algorithm: &mut NamedController, parameter: &Spanned<String>, value: &Spanned<Value>) {

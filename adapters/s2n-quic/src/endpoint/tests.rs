@@ -46,6 +46,27 @@ fn rules_of_a_file_choose_by_address() {
 }
 
 #[test]
+fn hystart_compares_eights_unless_its_text_says_otherwise() {
+    let chosen = |endpoint: Endpoint| endpoint.builder.choose(&peer("192.0.2.7:1").into());
+    for (asked, text) in [
+        ("cubic", "cubic:hystart_samples=eights"),
+        ("cubic:iw=20", "cubic:iw=20,hystart_samples=eights"),
+        ("reno:slow_start=hystart++", "reno:slow_start=hystart++,hystart_samples=eights"),
+        ("cubic:hystart_samples=round", "cubic:hystart_samples=round"),
+        ("cubic:slow_start=search", "cubic:slow_start=search"),
+        ("reno", "reno"),
+        ("bbr", "bbr"),
+    ] {
+        let config = Config::parse("cc.toml", &format!("controller = \"{asked}\"")).unwrap();
+        for endpoint in [Endpoint::named(asked).unwrap(), Endpoint::from_config(&config).unwrap()] {
+            let choice = chosen(endpoint);
+            assert_eq!(&*choice.text, text);
+            assert_eq!(choice.controller, NamedController::read(text).unwrap());
+        }
+    }
+}
+
+#[test]
 fn a_file_with_what_s2n_quic_cannot_do_says_where() {
     let refused = |text| Endpoint::from_config(&Config::parse("cc.toml", text).unwrap()).unwrap_err().to_string();
     let error = refused("controller = \"nf-tcp\"");
