@@ -145,6 +145,7 @@ impl State {
             EventKind::SpuriousLoss(spurious) => self.handle_spurious_loss_detection(spurious.newest_sent_at),
             EventKind::IdleRestart(_) => self.handle_restart_from_idle(params, now),
             EventKind::MtuUpdated(mtu) => self.resize(params, *mtu),
+            EventKind::WindowSet(to) => self.resume_at(params, to),
             _ => {}
         }
     }

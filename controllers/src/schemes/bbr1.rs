@@ -80,6 +80,7 @@ impl Controller for Bbr1 {
             EventKind::SpuriousLoss(_) => state.on_spurious_loss(),
             EventKind::IdleRestart(_) => state.handle_restart_from_idle(params, now),
             EventKind::MtuUpdated(mtu) => state.resize(params, *mtu),
+            EventKind::WindowSet(to) => state.resume_at(params, to),
             _ => {}
         }
     }

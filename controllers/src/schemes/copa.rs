@@ -166,6 +166,8 @@ pub struct State {
     competing: bool,
     company: Company,
     slow_start: bool,
+    /// Where slow start ends as careful resume knows of the path (`RFC 9959`), packets; infinite where it does not.
+    resumed: f64,
 }
 
 /// Copa (Arun and Balakrishnan, NSDI 2018).
@@ -218,6 +220,7 @@ impl Controller for Copa {
             competing: false,
             company: Company::default(),
             slow_start: true,
+            resumed: f64::INFINITY,
         }
     }
 
@@ -240,6 +243,10 @@ impl Controller for Copa {
             EventKind::MtuUpdated(mtu) => state.window.resize(&params.limits(), *mtu),
             EventKind::SpuriousLoss(spurious) => {
                 state.window.on_spurious_loss(spurious);
+            }
+            EventKind::WindowSet(to) => {
+                state.window.set(&params.limits(), to);
+                state.resumed = to.ssthresh.map_or(f64::INFINITY, |bytes| bytes as f64 / state.window.mtu);
             }
             _ => {}
         }
@@ -333,7 +340,7 @@ impl State {
         let below = self.window.cwnd * self.delays.queueing() <= self.inverse_delta * standing;
         let packets = (acked.bytes as f64 / self.window.mtu).min(self.window.cwnd);
         if self.slow_start {
-            self.slow_start = below;
+            self.slow_start = below && self.window.cwnd < self.resumed;
             if below && !acked.app_limited {
                 self.grow(params, packets);
             }

@@ -1,7 +1,8 @@
 //! Pacing rate and window (§5.6).
 
-use super::state::initial_cwnd;
+use super::state::{NO_RTT, initial_cwnd};
 use super::{Ack, BbrState, Params, State};
+use crate::event::WindowSet;
 use crate::{Decision, Span};
 
 /// `MinPipeCwnd`, packets (§5.6.4.3).
@@ -93,6 +94,18 @@ impl State {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
+    /// Goes on with the window of `to`, as with an initial one, and recovery ends with no larger one (`RFC 9959`).
+    #[cold]
+    pub(super) fn resume_at(&mut self, params: &Params, to: &WindowSet) {
+        self.cwnd = (to.cwnd as f64).max(self.min_pipe_cwnd()).min(params.max_window * self.mtu);
+        self.prior_cwnd = self.prior_cwnd.min(self.cwnd);
+        self.resumed_until = self.delivered.saturating_add(to.cwnd);
+        self.resumed_bdp = to.ssthresh.map_or(f64::INFINITY, |bytes| bytes as f64);
+        if !self.full_bw_reached && self.min_rtt != NO_RTT {
+            self.pacing_rate = (params.startup_pacing_gain * self.cwnd / self.min_rtt.secs()).max(self.mtu);
+        }
+    }
+
     /// `SetCwnd`, §5.6.4.6, with the bounds of §5.6.4.5 and §5.6.4.7.
     #[inline]
     pub(super) fn set_cwnd(&mut self, params: &Params, ack: &Ack<'_>) {
@@ -100,7 +113,10 @@ impl State {
         let most = self.quantization_budget(self.bdp_multiple(params, self.bw, gain) + self.extra_acked);
         if self.full_bw_reached {
             self.cwnd = (self.cwnd + ack.newly_acked).min(most);
-        } else if self.cwnd < most || (self.delivered as f64) < initial_cwnd(params, self.mtu) {
+        } else if self.cwnd < most
+            || (self.delivered as f64) < initial_cwnd(params, self.mtu)
+            || self.delivered < self.resumed_until
+        {
             self.cwnd += ack.newly_acked;
         }
         let mut cap = match self.state {

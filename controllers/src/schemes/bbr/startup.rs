@@ -6,6 +6,8 @@ use super::{Ack, BbrState, Params, State};
 const FULL_BW_GROWTH: f64 = 1.25;
 /// Rounds without growth that show a full pipe (§5.3.1.2).
 const FULL_BW_ROUNDS: u8 = 3;
+/// The part of the BDP of an earlier flow with which the pipe is full as it was then.
+const RESUMED: f64 = 0.95;
 /// `StartupFullLossCnt`, batches of losses in a round (§5.3.1.3).
 const STARTUP_FULL_LOSS_CNT: u32 = 6;
 /// Rounds Drain lasts at most (§5.3.2).
@@ -28,6 +30,10 @@ impl State {
     #[inline]
     pub(super) fn check_full_bw_reached(&mut self, ack: &Ack<'_>) {
         if self.full_bw_now || !self.round_start || ack.sample.app_limited {
+            return;
+        }
+        if ack.sample.rate * self.min_rtt.secs() >= RESUMED * self.resumed_bdp {
+            (self.full_bw_now, self.full_bw_reached) = (true, true);
             return;
         }
         if ack.sample.rate >= FULL_BW_GROWTH * self.full_bw {

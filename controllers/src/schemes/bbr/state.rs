@@ -74,6 +74,12 @@ pub struct State {
     pub(super) full_bw_now: bool,
     pub(super) full_bw_reached: bool,
 
+    // What careful resume set (`RFC 9959`).
+    /// Bytes delivered before which the rate says nothing of the window, as of the initial one.
+    pub(super) resumed_until: u64,
+    /// The BDP with which the pipe is full, bytes; infinite where it is not known.
+    pub(super) resumed_bdp: f64,
+
     // Bandwidth (§5.5.2–§5.5.6, §5.5.10.3).
     pub(super) max_bw_filter: WindowedMax<2>,
     /// Virtual time of the filter: cycles of ProbeBW.
@@ -177,6 +183,8 @@ impl State {
             full_bw_count: 0,
             full_bw_now: false,
             full_bw_reached: false,
+            resumed_until: 0,
+            resumed_bdp: infinity,
             max_bw_filter: WindowedMax::default(),
             cycle_count: 0,
             max_bw: 0.0,

@@ -3,6 +3,7 @@
 use super::state::{Ack, Mode};
 use super::{Params, State};
 use crate::Span;
+use crate::event::WindowSet;
 
 /// BBRMinPipeCwnd, packets (§4.2.3.3).
 const MIN_PIPE_CWND: f64 = 4.0;
@@ -100,6 +101,18 @@ impl State {
         self.restore_cwnd();
     }
 
+    /// Goes on with the window of `to`, as with an initial one, and recovery ends with no larger one (`RFC 9959`).
+    #[cold]
+    pub(super) fn resume_at(&mut self, params: &Params, to: &WindowSet) {
+        self.cwnd = (to.cwnd as f64).max(self.min_cwnd()).min(params.max_window * self.mtu);
+        self.prior_cwnd = self.prior_cwnd.min(self.cwnd);
+        self.resumed_until = self.delivered.saturating_add(to.cwnd);
+        self.resumed_bdp = to.ssthresh.map_or(f64::INFINITY, |bytes| bytes as f64);
+        if let Some(rtprop) = self.rtprop.filter(|_| !self.filled_pipe) {
+            self.pacing_rate = (params.high_gain * self.cwnd / rtprop.secs()).max(self.mtu);
+        }
+    }
+
     /// `BBRSetCwnd`, §4.2.3.6, with the bounds of §4.2.3.4 and §4.2.3.5.
     #[inline]
     pub(super) fn set_cwnd(&mut self, params: &Params, ack: &Ack) {
@@ -109,7 +122,10 @@ impl State {
             let target_cwnd = self.inflight(params, self.gains(params).1);
             if self.filled_pipe {
                 self.cwnd = (self.cwnd + ack.packets_delivered).min(target_cwnd);
-            } else if self.cwnd < target_cwnd || (self.delivered as f64) < self.initial_cwnd(params) {
+            } else if self.cwnd < target_cwnd
+                || (self.delivered as f64) < self.initial_cwnd(params)
+                || self.delivered < self.resumed_until
+            {
                 self.cwnd += ack.packets_delivered;
             }
             self.cwnd = self.cwnd.max(self.min_pipe_cwnd());

@@ -15,6 +15,8 @@ const GAIN_CYCLE_LEN: u8 = 8;
 const FULL_BW_GROWTH: f64 = 1.25;
 /// Rounds without growth that show a full pipe (§4.3.2.2).
 const FULL_BW_ROUNDS: u8 = 3;
+/// The part of the BDP of an earlier flow with which the pipe is full as it was then.
+const RESUMED: f64 = 0.95;
 
 /// `BBR.state` (§4.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +74,12 @@ pub struct State {
     pub(super) full_bw: f64,
     pub(super) full_bw_count: u8,
 
+    // What careful resume set (`RFC 9959`).
+    /// Bytes delivered before which the rate says nothing of the window, as of the initial one.
+    pub(super) resumed_until: u64,
+    /// The BDP with which the pipe is full, bytes; infinite where it is not known.
+    pub(super) resumed_bdp: f64,
+
     // The minimum RTT (§4.1.2).
     /// The sample of the frame under way, if its losses came ahead of its acknowledgements.
     pub(super) rtt_ahead: Option<Span>,
@@ -112,6 +120,8 @@ impl State {
             filled_pipe: false,
             full_bw: 0.0,
             full_bw_count: 0,
+            resumed_until: 0,
+            resumed_bdp: f64::INFINITY,
             rtt_ahead: None,
             rtprop: None,
             rtprop_stamp: path.now,
@@ -150,6 +160,11 @@ impl State {
     #[inline]
     pub(super) fn check_full_pipe(&mut self, ack: &Ack) {
         if self.filled_pipe || !self.round_start || ack.sample.app_limited {
+            return;
+        }
+        let rtprop = self.rtprop.map_or(0.0, Span::secs);
+        if self.btl_bw * rtprop >= RESUMED * self.resumed_bdp {
+            self.filled_pipe = true;
             return;
         }
         if self.btl_bw >= FULL_BW_GROWTH * self.full_bw {

@@ -6,7 +6,7 @@ use windlass_simulator::sim;
 
 use crate::common::scenario;
 
-const CONTROLLERS: [&str; 3] = ["cubic", "reno", "cubic:slow_start=search"];
+const CONTROLLERS: [&str; 6] = ["cubic", "reno", "cubic:slow_start=search", "bbr", "bbr1", "copa"];
 
 /// A path of 50 Mbit/s and 100 ms that two flows use one after the other.
 fn two_flows(resume: &str, buffer: f64, changes: &str, controller: &str) -> (Scenario, Outcome) {

@@ -14,11 +14,19 @@ const STACKS: &[&dyn Stack] = &[
     &windlass_stacks::s2n::S2nQuic,
 ];
 
-/// A path of 50 Mbit/s and 100 ms that two transfers use one after the other, and the log of the
+/// Each stack with a scheme of windows, and with one of rates where it takes a pacing rate.
+fn cases() -> impl Iterator<Item = (&'static dyn Stack, &'static str)> {
+    let paced = |stack: &dyn Stack| stack.name() != "quinn";
+    STACKS.iter().flat_map(move |&stack| {
+        ["cubic", "bbr"].into_iter().filter(move |name| *name == "cubic" || paced(stack)).map(move |name| (stack, name))
+    })
+}
+
+/// A path of 50 Mbit/s and 100 ms that two transfers of `controller` use one after the other, and the log of the
 /// second.
-fn two_transfers(stack: &dyn Stack, resume: &str, buffer: f64, changes: &str) -> (Outcome, String) {
+fn two_transfers(stack: &dyn Stack, controller: &str, resume: &str, buffer: f64, changes: &str) -> (Outcome, String) {
     let flow = |start: u32| {
-        format!("[[flow]]\ncontroller = \"cubic\"\nstart_s = {start}\ntransfer_bytes = 8_000_000\n{resume}\n")
+        format!("[[flow]]\ncontroller = \"{controller}\"\nstart_s = {start}\ntransfer_bytes = 8_000_000\n{resume}\n")
     };
     let text = format!(
         "duration_s = 30\nsample_ms = 10\n[dumbbell]\nrate_mbps = 50\nrtt_ms = 100\nbuffer_bdp = {buffer}\n{changes}\n{}{}",
@@ -58,13 +66,16 @@ fn phases(log: &str) -> Vec<(String, Option<String>)> {
 #[test]
 fn a_second_transfer_fills_the_path_in_half_the_time_of_the_first() {
     let _shared = crate::shared();
-    for &stack in STACKS {
-        let (outcome, log) = two_transfers(stack, "resume = \"peer\"", 1.0, "");
+    for (stack, controller) in cases() {
+        let (outcome, log) = two_transfers(stack, controller, "resume = \"peer\"", 1.0, "");
         let [first, second] = [0, 1].map(|flow: usize| filled_after(&outcome.flows[flow]));
         let [lost_first, lost_second] = [0, 1].map(|flow: usize| outcome.flows[flow].packets_lost);
-        println!("{}: {first:.2} s, then {second:.2} s; {lost_first} lost, then {lost_second}", stack.name());
-        assert!(second <= 0.5 * first, "{}: {first} s, then {second} s", stack.name());
-        assert!(lost_second <= lost_first, "{}: {lost_first} lost, then {lost_second}", stack.name());
+        println!(
+            "{} {controller}: {first:.2} s, then {second:.2} s; {lost_first} lost, then {lost_second}",
+            stack.name()
+        );
+        assert!(second <= 0.5 * first, "{} {controller}: {first} s, then {second} s", stack.name());
+        assert!(lost_second <= lost_first, "{} {controller}: {lost_first} lost, then {lost_second}", stack.name());
         let names: Vec<String> = phases(&log).into_iter().map(|(phase, _)| phase).collect();
         assert_eq!(names, ["reconnaissance", "unvalidated", "validating", "normal"], "{}", stack.name());
     }
@@ -74,11 +85,11 @@ fn a_second_transfer_fills_the_path_in_half_the_time_of_the_first() {
 fn on_a_path_that_shrank_tenfold_it_retreats() {
     let _shared = crate::shared();
     let shrunk = "[[dumbbell.change]]\nat_s = 5\nrate_mbps = 5\n";
-    for &stack in STACKS {
-        let (outcome, log) = two_transfers(stack, "resume = \"peer\"", 0.1, shrunk);
-        let (unresumed, _) = two_transfers(stack, "", 0.1, shrunk);
+    for (stack, controller) in cases() {
+        let (outcome, log) = two_transfers(stack, controller, "resume = \"peer\"", 0.1, shrunk);
+        let (unresumed, _) = two_transfers(stack, controller, "", 0.1, shrunk);
         let (flow, other) = (&outcome.flows[1], &unresumed.flows[1]);
-        println!("{}: {} lost, {:?}", stack.name(), flow.packets_lost, phases(&log));
+        println!("{} {controller}: {} lost, {:?}", stack.name(), flow.packets_lost, phases(&log));
         let retreats = phases(&log).iter().any(|(phase, _)| phase == "safe_retreat");
         assert!(retreats, "{}: {:?}", stack.name(), phases(&log));
         let bdp = 50e6 / 8.0 * 0.1 / 1200.0;
