@@ -122,7 +122,8 @@ impl State {
         let mut cap = match self.state {
             BbrState::ProbeBwDown | BbrState::ProbeBwRefill | BbrState::ProbeBwUp => self.inflight_longterm,
             BbrState::ProbeBwCruise | BbrState::ProbeRtt => self.inflight_with_headroom(params),
-            BbrState::Startup | BbrState::Drain => f64::INFINITY,
+            BbrState::Startup => self.resumed_bdp,
+            BbrState::Drain => f64::INFINITY,
         };
         cap = cap.min(self.inflight_shortterm);
         if self.state == BbrState::ProbeRtt {

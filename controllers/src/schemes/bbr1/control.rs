@@ -126,7 +126,7 @@ impl State {
                 || (self.delivered as f64) < self.initial_cwnd(params)
                 || self.delivered < self.resumed_until
             {
-                self.cwnd += ack.packets_delivered;
+                self.cwnd = (self.cwnd + ack.packets_delivered).min(self.resumed_bdp);
             }
             self.cwnd = self.cwnd.max(self.min_pipe_cwnd());
         }
