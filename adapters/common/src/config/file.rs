@@ -150,23 +150,7 @@ impl Reader<'_> {
             );
         }
         let place = self.lines.place(&controller.span());
-        let mut text = algorithm.to_string();
-        // What is a default, too: a stack may have another.
-        let typed = controller
-            .get_ref()
-            .split_once(':')
-            .unwrap_or_default()
-            .1
-            .split(',')
-            .filter_map(|one| one.split_once('=').map(|(name, value)| (name, value.to_owned())));
-        let told =
-            parameters.iter().filter_map(|(name, value)| Some((name.get_ref().as_str(), scalar(value.get_ref())?)));
-        for (name, value) in typed.chain(told).filter(|(name, _)| *name != "profile") {
-            if !assigns(&text, name) {
-                text.push(if text.contains(':') { ',' } else { ':' });
-                text.push_str(&format!("{name}={value}"));
-            }
-        }
+        let text = typed(&algorithm, controller.get_ref(), parameters);
         (self.problems.len() == before).then_some(Chosen { algorithm, text, place })
     }
 
@@ -261,6 +245,23 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The text of `algorithm`, which was typed as `controller` with `parameters`: what is no default, and defaults that were typed, as a stack may have
+/// others.
+fn typed(algorithm: &NamedController, controller: &str, parameters: &Parameters) -> String {
+    let (_, assignments) = controller.split_once(':').unwrap_or_default();
+    let in_name = assignments.split(',').filter_map(|one| one.split_once('='));
+    let in_name = in_name.map(|(name, value)| (name, value.to_owned()));
+    let below = parameters.iter().filter_map(|(name, value)| Some((name.get_ref().as_str(), scalar(value.get_ref())?)));
+    let mut text = algorithm.to_string();
+    for (name, value) in in_name.chain(below).filter(|(name, _)| *name != "profile") {
+        if !assigns(&text, name) {
+            text.push(if text.contains(':') { ',' } else { ':' });
+            text.push_str(&format!("{name}={value}"));
+        }
+    }
+    text
 }
 
 /// A value as it stands behind a parameter's name on a command line.
