@@ -18,8 +18,8 @@ pub use page::{page, tables};
 pub const SCHEMA: &str = "windlass-conformance/1";
 
 /// The controllers that are compared by default: the standards, one based on delay, one that
-/// yields to others by delay, and one that needs signals most stacks lack.
-pub const CONTROLLERS: &[&str] = &["reno", "cubic", "vegas", "nf-tcp", "ledbat"];
+/// yields to others by delay, and one that needs signals most stacks lack; with parameters that are the same on each.
+pub const CONTROLLERS: &[&str] = &["reno", "cubic:hystart_samples=round", "vegas", "nf-tcp", "ledbat"];
 
 /// The scenarios that are compared by default: alone on a link, the same with random losses,
 /// both with receivers that delay their ACKs, and beside a flow of the same controller.

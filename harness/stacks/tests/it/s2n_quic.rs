@@ -155,11 +155,14 @@ fn what_is_recorded_passes_the_lint_and_replays_to_the_bit() {
     assert!(report.is_clean(), "{report}");
     let steps = Steps::new(&logs[0][..]);
     let (mut state, mut count) = (None, 0);
-    let algorithm: Algorithm = "cubic".parse().unwrap();
+    // As the adapter has it.
+    let controller = "cubic:hystart_samples=eights";
+    let algorithm: Algorithm = controller.parse().unwrap();
     let mut group = algorithm.group();
     for entry in steps {
         match entry.unwrap() {
             Entry::Start(start) => {
+                assert_eq!(start.controller, controller);
                 let fresh = algorithm.start(&start.path);
                 assert_eq!(algorithm.decide(&fresh, View::solo(&group)), start.decision);
                 state = Some(fresh);
