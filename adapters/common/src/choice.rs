@@ -84,8 +84,14 @@ pub fn with_fallback(controller: &str) -> String {
             return format!("{name}:{others}fallback=on");
         }
     }
+    with_parameter(controller, "fallback", "on")
+}
+
+/// `controller`, as a user types it, with another parameter.
+#[must_use]
+pub fn with_parameter(controller: &str, name: &str, value: &str) -> String {
     let separator = if controller.contains(':') { ',' } else { ':' };
-    format!("{controller}{separator}fallback=on")
+    format!("{controller}{separator}{name}={value}")
 }
 
 /// Whether a text `name:parameter=value,…` has a value for `parameter`.

@@ -40,7 +40,7 @@ pub mod std_time;
 pub mod step;
 
 pub use ack_frame::{AckFrame, AckedPackets, LostPackets, one_way_delays};
-pub use choice::{ChoiceError, Stack, assigns, choose, require, with_fallback};
+pub use choice::{ChoiceError, Stack, assigns, choose, require, with_fallback, with_parameter};
 pub use delivery_rate::{DeliveryRateState, SendSnapshot};
 pub use flow::Flow;
 pub use flow_builder::{Choice, FlowBuilder, NewFlow};

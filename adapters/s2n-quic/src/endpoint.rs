@@ -10,6 +10,7 @@ use s2n_quic::provider::event::events::SocketAddress;
 use windlass_adapter::config::{Config, ConfigError};
 use windlass_adapter::{
     Choice, ChoiceError, FlowBuilder, Groups, NamedController, NewFlow, Recorder, SavedPaths, Stack, assigns,
+    with_parameter,
 };
 use windlass_controllers::ConfiguredController;
 use windlass_controllers::param::Value;
@@ -32,8 +33,7 @@ fn with_defaults(mut choice: Choice<NamedController>) -> Choice<NamedController>
         && !assigns(&choice.text, "hystart_samples")
         && choice.controller.set("hystart_samples", "eights").is_ok()
     {
-        let separator = if choice.text.contains(':') { ',' } else { ':' };
-        choice.text = format!("{}{separator}hystart_samples=eights", choice.text).into();
+        choice.text = with_parameter(&choice.text, "hystart_samples", "eights").into();
     }
     choice
 }

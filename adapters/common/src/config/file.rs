@@ -13,7 +13,7 @@ use super::destination::{Destination, FORMS};
 use super::problem::Lines;
 use super::{Chosen, Config, ConfigError, Contents, Problem, Recording, Resume, Rule};
 use crate::qlog::Level;
-use crate::{Groups, NamedController, ResumeSettings, SavedPaths, assigns};
+use crate::{Groups, NamedController, ResumeSettings, SavedPaths, assigns, with_parameter};
 
 type Parameters = BTreeMap<Spanned<String>, Spanned<Value>>;
 
@@ -257,8 +257,7 @@ fn typed(algorithm: &NamedController, controller: &str, parameters: &Parameters)
     let mut text = algorithm.to_string();
     for (name, value) in in_name.chain(below).filter(|(name, _)| *name != "profile") {
         if !assigns(&text, name) {
-            text.push(if text.contains(':') { ',' } else { ':' });
-            text.push_str(&format!("{name}={value}"));
+            text = with_parameter(&text, name, &value);
         }
     }
     text
