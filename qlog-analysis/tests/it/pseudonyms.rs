@@ -75,5 +75,7 @@ fn recorded_traces_keep_their_measures_and_lose_their_names() {
         traces += 1;
         hidden += found.len();
     }
-    assert!(traces >= 10 && hidden >= 10, "{hidden} names of {traces} traces");
+    // Our own have none.
+    let least = if crate::recorded::at_hand().is_some() { 10 } else { 0 };
+    assert!(traces >= 10 && hidden >= least, "{hidden} names of {traces} traces");
 }
