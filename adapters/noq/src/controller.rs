@@ -95,9 +95,9 @@ impl<C: ConfiguredController> congestion::Controller for Controller<C> {
         self.path.window()
     }
 
-    /// The decision. The pacing rate, in bytes/s, drives noq's pacer; where none is decided it is that of the
-    /// window, as on every stack ([`windlass_adapter::default_pacing`]), once there is an RTT sample. What leaves at
-    /// once is bounded where a rate is decided ([`windlass_adapter::send_quantum`]).
+    /// The decision. A pacing rate, in bytes/s, drives noq's pacer, and what leaves at once is bounded
+    /// ([`windlass_adapter::send_quantum`]); where none is decided the pacer goes by the window, as for noq's own
+    /// controllers.
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
         self.flow().with_decision(|decision| {

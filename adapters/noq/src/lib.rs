@@ -31,8 +31,8 @@
 //!   one packet per such frame. Outgoing packets carry ECT(0) or nothing; a controller
 //!   cannot choose the codepoint or a DSCP.
 //! * **The pacer sends bursts**: 2 ms worth of the rate or 10 datagrams, whichever is more,
-//!   but not more than 10 ms worth. Without a decided rate the adapter gives it that of the window
-//!   ([`windlass_adapter::default_pacing`]).
+//!   but not more than 10 ms worth. Without a decided rate it lets 1.25 windows leave in a smoothed RTT, in slow
+//!   start too, as for noq's own controllers.
 //! * **A restart after idle is reported when its first packet has left.** Whether the application has data is derived:
 //!   an idle sender lets more than a probe timeout pass with nothing in flight, beyond what its pacer may have held.
 //! * **No smoothed RTT of this frame, no RTT variation, no ACK delay.** `PacketsAcked` carries the
