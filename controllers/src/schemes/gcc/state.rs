@@ -261,7 +261,9 @@ impl State {
         if self.a_hat.is_none() {
             return;
         }
-        let rate = self.clip(params, 8.0 * to.cwnd as f64 / (params.window * self.s_rtt));
+        // Half a byte more, so that whole bytes come out again.
+        let bits = 8.0 * (to.cwnd as f64 + 0.5);
+        let rate = self.clip(params, bits / (params.window * self.s_rtt));
         self.a_hat = Some(rate);
         self.as_hat = self.as_hat.max(rate);
         self.known_bdp.set(to);

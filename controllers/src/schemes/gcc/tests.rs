@@ -405,7 +405,7 @@ fn a_flow_goes_on_with_a_window_that_is_set() {
     let slow = State { as_hat: 1e6, in_fast_start: true, ..flow(&params, 1.0) };
     let set = at(&params, slow, 2010, EventKind::WindowSet(WindowSet::new(150_000)));
     let decision = decide(&params, &set);
-    assert_eq!((decision.cwnd, decision.pacing_rate, set.r_hat), (150_000, Some(8_000_000), None));
+    assert_eq!((decision.cwnd, decision.pacing_rate, set.r_hat), (150_000, Some(8_000_026), None));
     let told = EventKind::WindowSet(WindowSet::new(150_000).with_ssthresh(Some(110_000)));
     let received = |state| (2050..=2350).step_by(50).fold(state, |state, ms| at(&params, state, ms, acks(ms, 50)));
     let full = received(at(&params, set, 2020, told));

@@ -143,7 +143,9 @@ impl State {
         if self.r_ref.is_none() {
             return;
         }
-        self.r_ref = Some(self.clip(params, 8.0 * to.cwnd as f64 / (params.window * self.s_rtt)));
+        // Half a byte more, so that whole bytes come out again.
+        let bits = 8.0 * (to.cwnd as f64 + 0.5);
+        self.r_ref = Some(self.clip(params, bits / (params.window * self.s_rtt)));
         self.known_bdp.set(to);
         self.t_last = now;
         self.interval.bytes = 0.0;
