@@ -380,7 +380,7 @@ impl SpuriousLoss {
     }
 }
 
-/// Window and threshold to go on with. Controllers without a window of their own have no use for it.
+/// Window and threshold to go on with. A controller whose window follows from a rate takes the rate that leads to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

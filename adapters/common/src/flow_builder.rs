@@ -166,7 +166,7 @@ impl<C: ConfiguredController> FlowBuilder<C> {
 
     /// Has flows resume what earlier ones observed of the path (`RFC 9959`), which is kept in `paths` under the key that
     /// `key_of` gives for the peer; flows that share `paths` need times of one origin. Flows of groups, which share more
-    /// than that, and of controllers without a window of their own do not resume.
+    /// than that, and of a program's own controllers that ignore `WindowSet` do not resume.
     #[must_use]
     pub fn resume<K>(mut self, paths: &SavedPaths<K>, key_of: impl Fn(&Peer<'_>) -> K + Send + Sync + 'static) -> Self
     where

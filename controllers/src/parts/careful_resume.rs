@@ -22,7 +22,7 @@ mod observation;
 
 pub use observation::Observation;
 
-use crate::event::{PacketSent, WindowSet};
+use crate::event::{PacketSent, RttSample, WindowSet};
 use crate::{ConfiguredController, Decision, Event, EventKind, Path, SavedPath, Span, Table, Time, View};
 
 /// `Beta` (`RFC 9959 §3.5`).
@@ -486,9 +486,12 @@ pub fn resumes<C: ConfiguredController>(controller: &C) -> bool {
     let mut group = controller.group();
     let path = Path::new(Time::ZERO, 1200, 0);
     let mut state = controller.start(&path);
+    let rtt = Span::from_millis(100);
     let cwnd = 2 * controller.decide(&state, View::solo(&group)).cwnd;
-    let set = Event::new(path.now, EventKind::WindowSet(WindowSet::new(cwnd)));
-    controller.step(&mut state, Table::solo(&mut group), &set);
+    for kind in [EventKind::RttSampled(RttSample::new(rtt, rtt, rtt, rtt)), EventKind::WindowSet(WindowSet::new(cwnd))]
+    {
+        controller.step(&mut state, Table::solo(&mut group), &Event::new(path.now + rtt, kind));
+    }
     controller.decide(&state, View::solo(&group)).cwnd.abs_diff(cwnd) <= u64::from(path.mtu)
 }
 

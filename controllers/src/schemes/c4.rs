@@ -95,6 +95,7 @@ impl Controller for C4 {
             EventKind::EcnCe(marked) => state.marks = state.marks.saturating_add(marked.packets),
             EventKind::PersistentCongestion(_) => state.start_over(params, event.now),
             EventKind::MtuUpdated(mtu) => state.mtu = datagram(*mtu),
+            EventKind::WindowSet(to) => state.resume_at(params, to),
             _ => {}
         }
     }

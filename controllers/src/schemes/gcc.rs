@@ -104,6 +104,7 @@ impl Controller for Gcc {
             EventKind::PersistentCongestion(_) => state.start_over(params, event.now),
             EventKind::MtuUpdated(mtu) => state.mtu = datagram(*mtu),
             EventKind::IdleRestart(_) => state.on_idle(),
+            EventKind::WindowSet(to) => state.resume_at(params, event.now, to),
             _ => {}
         }
     }

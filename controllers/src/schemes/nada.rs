@@ -116,6 +116,7 @@ impl Controller for Nada {
             EventKind::EcnCe(marked) => state.interval.marked += marked.packets as f32,
             EventKind::PersistentCongestion(_) => state.start_over(params, event.now),
             EventKind::MtuUpdated(mtu) => state.mtu = datagram(*mtu),
+            EventKind::WindowSet(to) => state.resume_at(params, event.now, to),
             _ => {}
         }
     }

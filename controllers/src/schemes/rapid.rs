@@ -1,6 +1,6 @@
 #![doc = include_str!("rapid.md")]
 
-use crate::event::{Place, ProbeReceived};
+use crate::event::{Place, ProbeReceived, WindowSet};
 use crate::parts::backstop::{self, Backstop};
 use crate::parts::chirp::path::{self, Finding, PathChirp};
 use crate::parts::chirp::{self};
@@ -110,6 +110,28 @@ impl State {
         self.next_train(params, now);
     }
 
+    /// Packets of a train, and the ratio of consecutive gaps' rates.
+    fn train(&self, params: &Params) -> (u32, f64) {
+        self.start.map_or((params.n, params.gamma), |packets| (packets, params.start_gamma))
+    }
+
+    /// Goes on at the rate of which the window of `to` is made (`RFC 9959`), in slow start with its last trains. One that
+    /// takes longer gives way.
+    #[cold]
+    fn resume_at(&mut self, params: &Params, now: Time, to: &WindowSet) {
+        if self.srtt == Span::ZERO {
+            return;
+        }
+        self.start = self.start.map(|_| params.start_most);
+        let (packets, _) = self.train(params);
+        let in_flight = (8.0 * to.cwnd as f64 - self.train_bits(packets)).max(0.0);
+        let rate = self.bound(params, in_flight / (params.window * self.srtt.secs()));
+        let before = core::mem::replace(&mut self.rate, rate);
+        if rate > before || packets != self.plan.packets {
+            self.next_train(params, now);
+        }
+    }
+
     /// `spec: arumaithurai §5.6 rules 2, 5`.
     fn next_train(&mut self, params: &Params, now: Time) {
         let round_over = self.srtt > Span::ZERO && now.since(self.grown_at) >= self.srtt;
@@ -117,7 +139,7 @@ impl State {
             *packets = (2 * *packets).min(params.start_most);
             self.grown_at = now;
         }
-        let (packets, spread) = self.start.map_or((params.n, params.gamma), |packets| (packets, params.start_gamma));
+        let (packets, spread) = self.train(params);
         self.plan = TrainPlan {
             id: self.plan.id.wrapping_add(1),
             packets,
@@ -212,9 +234,18 @@ impl State {
     /// A train, and what the rate amounts to in some round trips.
     fn window(&self, params: &Params) -> u64 {
         let in_flight = params.window * self.rate * self.srtt.secs() / 8.0;
-        let packet = f64::from(self.mtu.max(self.plan.bytes));
-        let train = f64::from(self.plan.packets.max(10)) * packet;
+        let packet = self.largest_packet();
+        let train = self.train_bits(self.plan.packets) / 8.0;
         (in_flight + train).min(params.max_window.min(self.backstop.bound().max(LEAST)) * packet) as u64
+    }
+
+    fn largest_packet(&self) -> f64 {
+        f64::from(self.mtu.max(self.plan.bytes))
+    }
+
+    /// What is in flight of a train of `packets`, or of the initial window.
+    fn train_bits(&self, packets: u32) -> f64 {
+        8.0 * f64::from(packets.max(10)) * self.largest_packet()
     }
 }
 
@@ -292,6 +323,7 @@ impl Controller for Rapid {
             EventKind::PersistentCongestion(_) => state.restart(params, event.now),
             EventKind::IdleRestart(idle) if idle.is_long() => state.restart(params, event.now),
             EventKind::MtuUpdated(mtu) => state.mtu = (*mtu).clamp(1, 65_527),
+            EventKind::WindowSet(to) => state.resume_at(params, event.now, to),
             _ => {}
         }
     }

@@ -101,6 +101,7 @@ impl Controller for Scream {
             EventKind::EcnCe(marked) => state.on_marks(params, event.now, marked),
             EventKind::PersistentCongestion(_) => state.start_over(params, event.now),
             EventKind::MtuUpdated(mtu) => state.resize(params, *mtu),
+            EventKind::WindowSet(to) => state.resume_at(params, to),
             _ => {}
         }
     }
@@ -108,10 +109,8 @@ impl Controller for Scream {
     #[inline]
     fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
         let phase = state.recovery.phase(state.in_fast_start);
-        // What may be in flight exceeds the reference window once its rate is known (§4.3.1).
-        let overhead = if state.s_rtt.is_some() { state.jitter.ref_wnd_overhead(params) } else { 1.0 };
         let most = params.max_window * state.mtu;
-        let cwnd = (overhead * state.ref_wnd).min(most).max(MIN_PACKETS * state.mtu);
+        let cwnd = (state.overhead(params) * state.ref_wnd).min(most).max(MIN_PACKETS * state.mtu);
         let whole = |rate: f64| (rate as u64).max(1);
         let mut decision = Decision {
             pacing_rate: state.target_bitrate.map(|target| whole(params.packet_pacing_headroom * target)),

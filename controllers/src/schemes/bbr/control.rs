@@ -100,7 +100,7 @@ impl State {
         self.cwnd = (to.cwnd as f64).max(self.min_pipe_cwnd()).min(params.max_window * self.mtu);
         self.prior_cwnd = self.prior_cwnd.min(self.cwnd);
         self.resumed_until = self.delivered.saturating_add(to.cwnd);
-        self.resumed_bdp = to.ssthresh.map_or(f64::INFINITY, |bytes| bytes as f64);
+        self.known_bdp.set(to);
         if !self.full_bw_reached && self.min_rtt != NO_RTT {
             self.pacing_rate = (params.startup_pacing_gain * self.cwnd / self.min_rtt.secs()).max(self.mtu);
         }
@@ -122,7 +122,7 @@ impl State {
         let mut cap = match self.state {
             BbrState::ProbeBwDown | BbrState::ProbeBwRefill | BbrState::ProbeBwUp => self.inflight_longterm,
             BbrState::ProbeBwCruise | BbrState::ProbeRtt => self.inflight_with_headroom(params),
-            BbrState::Startup => self.resumed_bdp,
+            BbrState::Startup => self.known_bdp.bytes(),
             BbrState::Drain => f64::INFINITY,
         };
         cap = cap.min(self.inflight_shortterm);

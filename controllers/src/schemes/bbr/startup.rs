@@ -6,8 +6,6 @@ use super::{Ack, BbrState, Params, State};
 const FULL_BW_GROWTH: f64 = 1.25;
 /// Rounds without growth that show a full pipe (§5.3.1.2).
 const FULL_BW_ROUNDS: u8 = 3;
-/// The part of the BDP of an earlier flow with which the pipe is full as it was then.
-const RESUMED: f64 = 0.95;
 /// `StartupFullLossCnt`, batches of losses in a round (§5.3.1.3).
 const STARTUP_FULL_LOSS_CNT: u32 = 6;
 /// Rounds Drain lasts at most (§5.3.2).
@@ -32,7 +30,7 @@ impl State {
         if self.full_bw_now || !self.round_start || ack.sample.app_limited {
             return;
         }
-        if ack.sample.rate * self.min_rtt.secs() >= RESUMED * self.resumed_bdp {
+        if self.known_bdp.is_filled_by(ack.sample.rate * self.min_rtt.secs()) {
             (self.full_bw_now, self.full_bw_reached) = (true, true);
             return;
         }

@@ -2,6 +2,7 @@
 //! bound that is not set.
 
 use super::Params;
+use crate::parts::known_bdp::KnownBdp;
 use crate::parts::limits::{self, datagram};
 use crate::parts::probe_rtt::ProbeRtt;
 use crate::parts::recovery::RecoveryPeriod;
@@ -77,8 +78,7 @@ pub struct State {
     // What careful resume set (`RFC 9959`).
     /// Bytes delivered before which the rate says nothing of the window, as of the initial one.
     pub(super) resumed_until: u64,
-    /// The BDP with which the pipe is full, bytes; infinite where it is not known.
-    pub(super) resumed_bdp: f64,
+    pub(super) known_bdp: KnownBdp,
 
     // Bandwidth (§5.5.2–§5.5.6, §5.5.10.3).
     pub(super) max_bw_filter: WindowedMax<2>,
@@ -184,7 +184,7 @@ impl State {
             full_bw_now: false,
             full_bw_reached: false,
             resumed_until: 0,
-            resumed_bdp: infinity,
+            known_bdp: KnownBdp::default(),
             max_bw_filter: WindowedMax::default(),
             cycle_count: 0,
             max_bw: 0.0,

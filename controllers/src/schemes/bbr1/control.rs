@@ -107,7 +107,7 @@ impl State {
         self.cwnd = (to.cwnd as f64).max(self.min_cwnd()).min(params.max_window * self.mtu);
         self.prior_cwnd = self.prior_cwnd.min(self.cwnd);
         self.resumed_until = self.delivered.saturating_add(to.cwnd);
-        self.resumed_bdp = to.ssthresh.map_or(f64::INFINITY, |bytes| bytes as f64);
+        self.known_bdp.set(to);
         if let Some(rtprop) = self.rtprop.filter(|_| !self.filled_pipe) {
             self.pacing_rate = (params.high_gain * self.cwnd / rtprop.secs()).max(self.mtu);
         }
@@ -126,7 +126,7 @@ impl State {
                 || (self.delivered as f64) < self.initial_cwnd(params)
                 || self.delivered < self.resumed_until
             {
-                self.cwnd = (self.cwnd + ack.packets_delivered).min(self.resumed_bdp);
+                self.cwnd = (self.cwnd + ack.packets_delivered).min(self.known_bdp.bytes());
             }
             self.cwnd = self.cwnd.max(self.min_pipe_cwnd());
         }

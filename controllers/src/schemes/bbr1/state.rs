@@ -1,6 +1,7 @@
 //! The model of the path and the state machine (§4.1, §4.3). Volumes are bytes, rates bytes/s.
 
 use super::Params;
+use crate::parts::known_bdp::KnownBdp;
 use crate::parts::limits::{self, datagram};
 use crate::parts::probe_rtt::{ProbeRtt, Progress};
 use crate::parts::rate_sample::RateSample;
@@ -15,8 +16,6 @@ const GAIN_CYCLE_LEN: u8 = 8;
 const FULL_BW_GROWTH: f64 = 1.25;
 /// Rounds without growth that show a full pipe (§4.3.2.2).
 const FULL_BW_ROUNDS: u8 = 3;
-/// The part of the BDP of an earlier flow with which the pipe is full as it was then.
-const RESUMED: f64 = 0.95;
 
 /// `BBR.state` (§4.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,8 +76,7 @@ pub struct State {
     // What careful resume set (`RFC 9959`).
     /// Bytes delivered before which the rate says nothing of the window, as of the initial one.
     pub(super) resumed_until: u64,
-    /// The BDP with which the pipe is full, bytes; infinite where it is not known.
-    pub(super) resumed_bdp: f64,
+    pub(super) known_bdp: KnownBdp,
 
     // The minimum RTT (§4.1.2).
     /// The sample of the frame under way, if its losses came ahead of its acknowledgements.
@@ -121,7 +119,7 @@ impl State {
             full_bw: 0.0,
             full_bw_count: 0,
             resumed_until: 0,
-            resumed_bdp: f64::INFINITY,
+            known_bdp: KnownBdp::default(),
             rtt_ahead: None,
             rtprop: None,
             rtprop_stamp: path.now,
@@ -163,7 +161,7 @@ impl State {
             return;
         }
         let rtprop = self.rtprop.map_or(0.0, Span::secs);
-        if self.btl_bw * rtprop >= RESUMED * self.resumed_bdp {
+        if self.known_bdp.is_filled_by(self.btl_bw * rtprop) {
             self.filled_pipe = true;
             return;
         }

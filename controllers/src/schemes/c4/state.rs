@@ -1,7 +1,9 @@
 //! States, eras and what they are told apart by.
 
 use super::{MIN_WINDOW, Params};
+use crate::event::WindowSet;
 use crate::parts::backstop::Backstop;
+use crate::parts::known_bdp::KnownBdp;
 use crate::parts::limits::{datagram, initial_cwnd};
 use crate::parts::recovery::RecoveryPeriod;
 use crate::{Path, Span, Time};
@@ -65,6 +67,8 @@ pub struct State {
     pub(super) running_min_rtt: f64,
     /// The first Initial goes on: its window is the initial one at least.
     pub(super) begins: bool,
+    /// The window of the first Initial is no larger.
+    pub(super) known_bdp: KnownBdp,
     /// Packets acknowledged.
     pub(super) packets: u32,
     /// Eras of Initial without an increase, or of Cruising.
@@ -105,6 +109,7 @@ impl State {
             nominal_max_rtt: 0.0,
             running_min_rtt: f64::INFINITY,
             begins: true,
+            known_bdp: KnownBdp::default(),
             packets: 0,
             eras: 0,
             push: 0.0,
@@ -130,7 +135,7 @@ impl State {
         let least =
             if self.begins { initial_cwnd(params.iw, params.max_window, self.mtu) } else { MIN_WINDOW * self.mtu };
         let nominal = self.nominal_rate * self.nominal_max_rtt;
-        let mut cwnd = (self.alpha * nominal).max(least);
+        let mut cwnd = (self.alpha * nominal).min(self.known_bdp.bytes()).max(least);
         if self.stage == Stage::Pushing && params.least_push > 0 {
             // A sixteenth of fewer than sixteen packets is none.
             let whole = libm::ceil(nominal.max(least) / self.mtu);
@@ -227,6 +232,21 @@ impl State {
         self.congested = true;
     }
 
+    /// Goes on at the rate of which the window of `to` is made, in place of the initial one (`RFC 9959`). The threshold is one
+    /// of Initial.
+    #[cold]
+    pub(super) fn resume_at(&mut self, params: &Params, to: &WindowSet) {
+        if self.nominal_max_rtt <= 0.0 {
+            return;
+        }
+        let cwnd = (to.cwnd as f64).min(params.max_window * self.mtu);
+        self.nominal_rate = cwnd.max(MIN_WINDOW * self.mtu) / (self.alpha * self.nominal_max_rtt);
+        self.begins = false;
+        if self.stage == Stage::Initial {
+            self.known_bdp.set(to);
+        }
+    }
+
     fn begin_era(&mut self, now: Time, stage: Stage, alpha: f64) {
         self.stage = stage;
         self.alpha_previous = self.alpha;
@@ -248,6 +268,7 @@ impl State {
         self.push = if self.stage == Stage::Pushing && !congested { self.alpha } else { 0.0 };
         self.congested = congested;
         self.begins = false;
+        self.known_bdp = KnownBdp::default();
         self.begin_era(now, Stage::Recovery, params.alpha_recovery);
     }
 
@@ -263,7 +284,8 @@ impl State {
                 } else if !self.era.app_limited {
                     self.eras += 1;
                 }
-                if self.eras >= params.initial_eras {
+                let is_filled = self.known_bdp.is_filled_by(self.nominal_rate * self.nominal_max_rtt);
+                if is_filled || self.eras >= params.initial_eras {
                     self.enter_recovery(params, now, false);
                 } else {
                     self.begin_era(now, Stage::Initial, self.alpha);
@@ -341,6 +363,7 @@ impl State {
         }
         self.recovery.reset();
         self.begins = false;
+        self.known_bdp = KnownBdp::default();
         self.congested = false;
         self.smoothed_loss_rate = 0.0;
         self.ecn_alpha = 0.0;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::decision::Phase;
-use crate::event::{Delivery, EcnCe};
+use crate::event::{Delivery, EcnCe, WindowSet};
 use crate::testkit::{self, MTU, PATH, assert_close, cases, state_variable};
 use crate::{Parameters, Span};
 
@@ -375,4 +375,19 @@ proptest! {
             prop_assert!(decision.pacing_rate.unwrap() as f64 * state.nominal_max_rtt >= 15.9 * f64::from(MTU));
         }
     }
+}
+
+/// RFC 9959: a window that is set is that of a rate, which what is delivered later raises; Initial ends with what fills the path.
+#[test]
+fn a_flow_goes_on_with_a_window_that_is_set() {
+    let start = round(C4::start(&Params::default(), &PATH), 0, 50_000, RTT);
+    let set = at(start, 110, EventKind::WindowSet(WindowSet::new(80_000)));
+    assert_eq!((decide(&set).cwnd, decide(&set).pacing_rate), (80_000, Some(6_400_000)));
+    let cut = at(set, 120, EventKind::WindowSet(WindowSet::new(5000)));
+    assert_eq!((decide(&cut).cwnd, decide(&cut).pacing_rate), (5000, Some(400_000)), "less than the initial one");
+    let told = at(set, 120, EventKind::WindowSet(WindowSet::new(80_000).with_ssthresh(Some(120_000))));
+    let grown = round(told, 130, 1_000_000, RTT);
+    assert_eq!((decide(&grown).cwnd, grown.stage), (120_000, Stage::Initial));
+    let full = round(grown, 240, 1_150_000, RTT);
+    assert_eq!((full.stage, full.known_bdp.bytes()), (Stage::Recovery, f64::INFINITY));
 }

@@ -2,9 +2,10 @@
 
 use super::delay::{Delay, Signal};
 use super::{MIN_WINDOW, Params};
-use crate::event::{PacketsAcked, RttSample};
+use crate::event::{PacketsAcked, RttSample, WindowSet};
 use crate::parts::backstop::Backstop;
 use crate::parts::delay_signal::DelaySignal;
+use crate::parts::known_bdp::KnownBdp;
 use crate::parts::limits::{datagram, initial_cwnd};
 use crate::parts::recovery::RecoveryPeriod;
 use crate::{Path, Time};
@@ -127,6 +128,8 @@ pub struct State {
     pub(super) signalled: Option<Signal>,
     /// No congestion so far, with `fast_start`.
     pub(super) in_fast_start: bool,
+    /// Fast start ends with it.
+    pub(super) known_bdp: KnownBdp,
     pub(super) updated_at: Time,
     /// When the application last had nothing to send.
     pub(super) app_limited_at: Option<Time>,
@@ -154,6 +157,7 @@ impl State {
             control: Control::Increase,
             signalled: None,
             in_fast_start: params.fast_start,
+            known_bdp: KnownBdp::default(),
             updated_at: path.now,
             app_limited_at: None,
             report_start: path.now,
@@ -238,6 +242,7 @@ impl State {
         self.a_hat = self.a_hat.map(|_| self.least(params));
         self.as_hat = 1e6 * params.rate_max;
         self.convergence = Convergence::default();
+        self.known_bdp = KnownBdp::default();
         (self.control, self.in_fast_start) = (Control::Increase, params.fast_start);
         (self.report_start, self.report) = (now, (0.0, 0.0));
     }
@@ -247,6 +252,26 @@ impl State {
     pub(super) fn on_idle(&mut self) {
         self.received = Received::default();
         self.r_hat = None;
+    }
+
+    /// Goes on at the rate of which the window of `to` is made (`RFC 9959`), with a threshold in fast start up to it: losses of
+    /// before are answered. What was received before says nothing of that rate.
+    #[cold]
+    pub(super) fn resume_at(&mut self, params: &Params, now: Time, to: &WindowSet) {
+        if self.a_hat.is_none() {
+            return;
+        }
+        // Half a byte more, so that whole bytes come out again.
+        let bits = 8.0 * (to.cwnd as f64 + 0.5);
+        let rate = self.clip(params, bits / (params.window * self.s_rtt));
+        self.a_hat = Some(rate);
+        self.as_hat = self.as_hat.max(rate);
+        self.known_bdp.set(to);
+        if to.ssthresh.is_some() {
+            self.in_fast_start = params.fast_start;
+            (self.report_start, self.report) = (now, (0.0, 0.0));
+        }
+        self.on_idle();
     }
 
     #[cold]
@@ -285,7 +310,7 @@ impl State {
         // Nor does it grow while it is losses that rule.
         let Some(r_hat) = self.r_hat.filter(|_| a_hat <= self.as_hat) else { return a_hat };
         let rate = if self.in_fast_start {
-            MOST * r_hat
+            self.fast_started(MOST * r_hat)
         } else if self.convergence.is_close(r_hat) {
             let bits_per_frame = a_hat / FRAMES;
             let packets_per_frame = libm::ceil(bits_per_frame / (8.0 * self.mtu)).max(1.0);
@@ -295,6 +320,12 @@ impl State {
             a_hat * libm::pow(params.eta, (elapsed / 1000.0).min(1.0))
         };
         rate.min(MOST * r_hat).max(a_hat)
+    }
+
+    /// What fast start to `rate` leads to: no more than the path is known to carry.
+    fn fast_started(&mut self, rate: f64) -> f64 {
+        self.in_fast_start = !self.known_bdp.is_filled_by(rate * self.s_rtt / 8.0);
+        rate.min(8.0 * self.known_bdp.bytes() / self.s_rtt)
     }
 
     fn decreased(&mut self, params: &Params, a_hat: f64, was: Control) -> f64 {

@@ -6,7 +6,7 @@ use super::delay::{Delay, Groups, Signal, Variation};
 use super::state::{Control, Convergence};
 use super::*;
 use crate::decision::Phase;
-use crate::event::{EcnCe, IdleRestart, OneWay, PacketsAcked, PacketsLost};
+use crate::event::{EcnCe, IdleRestart, OneWay, PacketsAcked, PacketsLost, WindowSet};
 use crate::testkit::{self, PATH, acked, assert_close, cases, trace};
 use crate::{Parameters, Span, Time};
 
@@ -395,4 +395,21 @@ proptest! {
         });
         prop_assert!(wrong.is_none(), "{wrong:?}");
     }
+}
+
+/// RFC 9959: a window that is set is one and a half round trips at a rate; of what is received only what follows counts, and fast
+/// start ends where the path was full.
+#[test]
+fn a_flow_goes_on_with_a_window_that_is_set() {
+    let params = Params::default();
+    let slow = State { as_hat: 1e6, in_fast_start: true, ..flow(&params, 1.0) };
+    let set = at(&params, slow, 2010, EventKind::WindowSet(WindowSet::new(150_000)));
+    let decision = decide(&params, &set);
+    assert_eq!((decision.cwnd, decision.pacing_rate, set.r_hat), (150_000, Some(8_000_026), None));
+    let told = EventKind::WindowSet(WindowSet::new(150_000).with_ssthresh(Some(110_000)));
+    let received = |state| (2050..=2350).step_by(50).fold(state, |state, ms| at(&params, state, ms, acks(ms, 50)));
+    let full = received(at(&params, set, 2020, told));
+    assert_close(mbps(&full), 8.8, 1e-6);
+    assert!(!full.in_fast_start && received(set).in_fast_start);
+    assert!(mbps(&received(set)) > 10.0, "{}", mbps(&received(set)));
 }

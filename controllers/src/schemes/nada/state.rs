@@ -2,8 +2,9 @@
 
 use super::signal::Signal;
 use super::{MIN_WINDOW, Params};
-use crate::event::{PacketsAcked, PacketsLost, RttSample};
+use crate::event::{PacketsAcked, PacketsLost, RttSample, WindowSet};
 use crate::parts::backstop::Backstop;
+use crate::parts::known_bdp::KnownBdp;
 use crate::parts::limits::{datagram, initial_cwnd};
 use crate::parts::recovery::RecoveryPeriod;
 use crate::{Path, Span, Time};
@@ -41,6 +42,8 @@ pub struct State {
     /// Until then, LOGWIN after a loss or a queueing delay of QEPS, the rate is updated gradually.
     pub(super) congested_until: Time,
     pub(super) is_ramping_up: bool,
+    /// Ramp-up that reaches it ends as with a queue.
+    pub(super) known_bdp: KnownBdp,
     pub(super) interval: Interval,
     /// An ACK of the interval under way found the application with nothing to send.
     pub(super) app_limited: bool,
@@ -62,6 +65,7 @@ impl State {
             t_last: path.now,
             congested_until: Time::ZERO,
             is_ramping_up: true,
+            known_bdp: KnownBdp::default(),
             interval: Interval::default(),
             app_limited: false,
             log: [Interval::default(); KEPT],
@@ -133,6 +137,23 @@ impl State {
         self.r_ref = self.r_ref.map(|rate| self.clip(params, rate));
     }
 
+    /// Goes on at the rate of which the window of `to` is made (`RFC 9959`). What was received before says nothing of it.
+    #[cold]
+    pub(super) fn resume_at(&mut self, params: &Params, now: Time, to: &WindowSet) {
+        if self.r_ref.is_none() {
+            return;
+        }
+        // Half a byte more, so that whole bytes come out again.
+        let bits = 8.0 * (to.cwnd as f64 + 0.5);
+        self.r_ref = Some(self.clip(params, bits / (params.window * self.s_rtt)));
+        self.known_bdp.set(to);
+        self.t_last = now;
+        self.interval.bytes = 0.0;
+        for interval in &mut self.log {
+            (interval.time, interval.bytes) = (0.0, 0.0);
+        }
+    }
+
     /// An update of the rate (§4.3).
     fn update(&mut self, params: &Params, now: Time) {
         let Some(r_ref) = self.r_ref else { return };
@@ -161,7 +182,7 @@ impl State {
         self.is_ramping_up = now >= self.congested_until;
         let rate = if self.is_ramping_up {
             let gamma = params.gamma_max.min(params.qbound / (1e3 * self.s_rtt + params.delta + params.dfilt));
-            r_ref.max((1.0 + gamma) * self.r_recv)
+            r_ref.max(self.ramped_up(params, now, (1.0 + gamma) * self.r_recv))
         } else {
             let tau = params.tau.max(1e3 * self.s_rtt);
             let x_offset = self.x_curr - params.prio * params.xref * 1e6 * params.reference / r_ref;
@@ -173,5 +194,15 @@ impl State {
             if app_limited { rate.min(r_ref.max(2.0 * self.r_recv)) } else { rate }
         };
         self.r_ref = Some(self.clip(params, rate));
+    }
+
+    /// What ramp-up to `rate` leads to: no more than the path is known to carry, at first.
+    fn ramped_up(&mut self, params: &Params, now: Time, rate: f64) -> f64 {
+        if !self.known_bdp.is_filled_by(rate * self.s_rtt / 8.0) {
+            return rate;
+        }
+        self.on_congestion(params, now);
+        let full = 8.0 * core::mem::take(&mut self.known_bdp).bytes() / self.s_rtt;
+        rate.min(full)
     }
 }

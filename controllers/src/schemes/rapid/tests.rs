@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Parameters;
-use crate::event::{PacketSent, PacketsAcked, PacketsLost};
+use crate::event::{PacketSent, PacketsAcked, PacketsLost, WindowSet};
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, rtt};
 
 const MS: u64 = 1_000_000;
@@ -290,4 +290,19 @@ fn acknowledgements_without_samples_change_nothing() {
         step(&params, state, 60 * MS, EventKind::PacketsAcked(PacketsAcked { rtt: None, ..acked(5, Time(10 * MS)) }));
     after.backstop = state.backstop;
     assert_eq!(after, state, "but for the losses' own count");
+}
+
+/// RFC 9959: a window that is set is a train and two round trips at a rate, whose train is the next in slow start's last size.
+#[test]
+fn a_flow_goes_on_with_a_window_that_is_set() {
+    let params = Params::default();
+    let start = step(&params, Rapid::start(&params, &PATH), MS, EventKind::RttSampled(rtt(Span(50 * MS))));
+    let set = |state, cwnd| step(&params, state, 2 * MS, EventKind::WindowSet(WindowSet::new(cwnd)));
+    let decide = |state: &State| Rapid::decide(&params, state, View::solo(&()));
+    let resumed = set(start, 116_000);
+    assert_eq!((decide(&resumed).cwnd, decide(&resumed).pacing_rate), (116_000, Some(8_000_000)));
+    assert_eq!((resumed.plan.packets, resumed.plan.id), (16, start.plan.id + 1));
+    assert_eq!(set(resumed, 116_000), resumed, "the train goes on");
+    let cut = set(resumed, 26_000);
+    assert_eq!((decide(&cut).cwnd, cut.rate, cut.plan), (26_000, 800_000.0, resumed.plan));
 }

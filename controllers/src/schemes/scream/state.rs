@@ -2,7 +2,8 @@
 
 use super::Params;
 use super::delay::{DelayNorm, Jitter};
-use crate::event::{EcnCe, PacketsAcked, PacketsLost};
+use crate::event::{EcnCe, PacketsAcked, PacketsLost, WindowSet};
+use crate::parts::known_bdp::KnownBdp;
 use crate::parts::limits::{datagram, initial_cwnd};
 use crate::parts::queue_signal::QueueSignal;
 use crate::parts::recovery::RecoveryPeriod;
@@ -28,6 +29,8 @@ pub struct State {
     pub(super) mtu: f64,
     /// No congestion event so far, with `fast_start`.
     pub(super) in_fast_start: bool,
+    /// Fast start ends with it.
+    pub(super) known_bdp: KnownBdp,
     /// `None` before a sample.
     pub(super) s_rtt: Option<f64>,
     pub(super) ref_wnd: f64,
@@ -69,6 +72,7 @@ impl State {
             recovery: RecoveryPeriod::default(),
             mtu,
             in_fast_start: params.fast_start,
+            known_bdp: KnownBdp::default(),
             s_rtt: None,
             ref_wnd: 0.0,
             ref_wnd_i: 1.0,
@@ -110,6 +114,23 @@ impl State {
         } else {
             self.ref_wnd.max(self.min_ref_wnd(params))
         };
+    }
+
+    /// What may be in flight exceeds the reference window so many times, once its rate is known (§4.3.1).
+    #[inline]
+    pub(super) fn overhead(&self, params: &Params) -> f64 {
+        if self.s_rtt.is_some() { self.jitter.ref_wnd_overhead(params) } else { 1.0 }
+    }
+
+    /// Goes on with the reference window of which that of `to` is made (`RFC 9959`).
+    #[cold]
+    pub(super) fn resume_at(&mut self, params: &Params, to: &WindowSet) {
+        let ref_wnd = (to.cwnd as f64 / self.overhead(params)).max(self.min_ref_wnd(params));
+        self.ref_wnd = ref_wnd.min(params.max_window * self.mtu);
+        self.known_bdp.set(to);
+        if let Some(s_rtt) = self.s_rtt {
+            self.update_target_bitrate(params, s_rtt);
+        }
     }
 
     /// An ACK frame: averages, the answer to delay, growth, the target bitrate.
@@ -280,6 +301,7 @@ impl State {
             self.ref_wnd = grown;
             self.ref_wnd_i_update_allowed = true;
         }
+        self.in_fast_start &= !self.known_bdp.is_filled_by(self.ref_wnd);
     }
 }
 

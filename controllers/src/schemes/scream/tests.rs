@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::delay::Jitter;
 use super::*;
-use crate::event::{EcnCe, OneWay, PacketsAcked, PacketsLost};
+use crate::event::{EcnCe, OneWay, PacketsAcked, PacketsLost, WindowSet};
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, state_variable, trace};
 use crate::{Parameters, Span, Time};
 
@@ -278,4 +278,20 @@ proptest! {
         });
         prop_assert!(wrong.is_none(), "{wrong:?}");
     }
+}
+
+/// RFC 9959: a window that is set is one and a half reference windows, and fast start ends with what fills the path.
+#[test]
+fn a_flow_goes_on_with_a_window_that_is_set() {
+    let params = Params::default();
+    let start = at(&params, Scream::start(&params, &PATH), 100, ack(100, 0, 100, 10));
+    let set = at(&params, start, 110, EventKind::WindowSet(WindowSet::new(150_000)));
+    assert_eq!((set.ref_wnd, decide(&params, &set).cwnd), (100_000.0, 150_000));
+    let cut = at(&params, set, 120, EventKind::WindowSet(WindowSet::new(6000)));
+    assert_eq!((cut.ref_wnd, decide(&params, &cut).cwnd), (4000.0, 6000));
+    assert!(cut.target_bitrate < set.target_bitrate);
+    let told = at(&params, set, 120, EventKind::WindowSet(WindowSet::new(150_000).with_ssthresh(Some(115_000))));
+    let grown = at(&params, told, 200, ack(200, 9, 100, 100));
+    assert!(grown.in_fast_start && grown.ref_wnd == 109_000.0, "{}", grown.ref_wnd);
+    assert!(!at(&params, grown, 201, ack(201, 1, 100, 100)).in_fast_start);
 }
