@@ -20,6 +20,7 @@
 
 mod observation;
 
+pub(crate) use observation::KnownBdp;
 pub use observation::Observation;
 
 use crate::event::{PacketSent, RttSample, WindowSet};

@@ -25,7 +25,6 @@ pub(crate) mod delay_signal;
 pub mod early;
 pub mod guided;
 pub mod high_speed;
-pub(crate) mod known_bdp;
 pub mod limits;
 pub(crate) mod marks;
 pub(crate) mod minima;

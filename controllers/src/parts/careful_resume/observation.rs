@@ -1,12 +1,14 @@
-//! What a flow observes of its path, for a later one (`RFC 9959 §3.1, §4.1`).
+//! What a flow observes of its path (`RFC 9959 §3.1, §4.1`), and what a later one is told of it.
 
-use crate::event::PacketsAcked;
+use crate::event::{PacketsAcked, WindowSet};
 use crate::{Decision, Event, EventKind, Phase, SavedPath, Span, Time};
 
 /// Rounds of which the largest delivery counts; those before are forgotten after as many again.
 const ROUNDS: u8 = 8;
 /// A path that delivers less than so many initial windows in an RTT is not worth it (`RFC 9959 §3.1`).
 const LEAST_INITIAL_WINDOWS: u64 = 4;
+/// The part of the BDP with which the pipe is full as it was for an earlier flow.
+const FULL: f64 = 0.95;
 
 /// The capacity that a flow uses, by what is acknowledged in a round trip.
 ///
@@ -75,5 +77,52 @@ impl Observation {
         let cwnd = self.most[0].max(self.most[1]) as u64;
         let least = self.initial_window.saturating_mul(LEAST_INITIAL_WINDOWS);
         self.rtt.filter(|_| cwnd >= least).map(|rtt| SavedPath::new(cwnd, rtt).with_full(self.is_full))
+    }
+}
+
+/// The BDP at which the start-up of a controller that follows a rate it measures ends, by the threshold of [`WindowSet`], bytes;
+/// infinite where it is not known.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct KnownBdp(f32);
+
+impl Default for KnownBdp {
+    fn default() -> Self {
+        KnownBdp(f32::INFINITY)
+    }
+}
+
+impl KnownBdp {
+    /// Takes the threshold of `to`, if it has one.
+    pub fn set(&mut self, to: &WindowSet) {
+        if let Some(bytes) = to.ssthresh {
+            self.0 = bytes as f32;
+        }
+    }
+
+    /// Bytes.
+    #[inline]
+    pub fn bytes(self) -> f64 {
+        f64::from(self.0)
+    }
+
+    /// Whether a flow that delivers `bytes` in a round trip fills the pipe.
+    #[inline]
+    pub fn is_filled_by(self, bytes: f64) -> bool {
+        bytes >= FULL * self.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_full_with_what_filled_it_before() {
+        let mut known = KnownBdp::default();
+        known.set(&WindowSet::new(1));
+        assert!(!known.is_filled_by(f64::MAX) && known.bytes().is_infinite(), "nothing is known");
+        known.set(&WindowSet::new(1).with_ssthresh(Some(100_000)));
+        known.set(&WindowSet::new(2));
+        assert_eq!([94_999.0, 95_000.0].map(|bytes| known.is_filled_by(bytes)), [false, true]);
     }
 }

@@ -2,7 +2,7 @@
 //! bound that is not set.
 
 use super::Params;
-use crate::parts::known_bdp::KnownBdp;
+use crate::parts::careful_resume::KnownBdp;
 use crate::parts::limits::{self, datagram};
 use crate::parts::probe_rtt::ProbeRtt;
 use crate::parts::recovery::RecoveryPeriod;

@@ -1,7 +1,7 @@
 //! The model of the path and the state machine (§4.1, §4.3). Volumes are bytes, rates bytes/s.
 
 use super::Params;
-use crate::parts::known_bdp::KnownBdp;
+use crate::parts::careful_resume::KnownBdp;
 use crate::parts::limits::{self, datagram};
 use crate::parts::probe_rtt::{ProbeRtt, Progress};
 use crate::parts::rate_sample::RateSample;

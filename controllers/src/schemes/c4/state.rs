@@ -3,7 +3,7 @@
 use super::{MIN_WINDOW, Params};
 use crate::event::WindowSet;
 use crate::parts::backstop::Backstop;
-use crate::parts::known_bdp::KnownBdp;
+use crate::parts::careful_resume::KnownBdp;
 use crate::parts::limits::{datagram, initial_cwnd};
 use crate::parts::recovery::RecoveryPeriod;
 use crate::{Path, Span, Time};

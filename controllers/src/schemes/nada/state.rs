@@ -4,7 +4,7 @@ use super::signal::Signal;
 use super::{MIN_WINDOW, Params};
 use crate::event::{PacketsAcked, PacketsLost, RttSample, WindowSet};
 use crate::parts::backstop::Backstop;
-use crate::parts::known_bdp::KnownBdp;
+use crate::parts::careful_resume::KnownBdp;
 use crate::parts::limits::{datagram, initial_cwnd};
 use crate::parts::recovery::RecoveryPeriod;
 use crate::{Path, Span, Time};

@@ -3,7 +3,7 @@
 use super::Params;
 use super::delay::{DelayNorm, Jitter};
 use crate::event::{EcnCe, PacketsAcked, PacketsLost, WindowSet};
-use crate::parts::known_bdp::KnownBdp;
+use crate::parts::careful_resume::KnownBdp;
 use crate::parts::limits::{datagram, initial_cwnd};
 use crate::parts::queue_signal::QueueSignal;
 use crate::parts::recovery::RecoveryPeriod;
