@@ -64,14 +64,14 @@ fn a_timeout_drops_and_nothing_comes_later() {
             let objects = frames.objects.unwrap();
             assert_eq!(frames.late, 0, "{controller}, {order}: {frames:?}");
             assert!(objects.groups_dropped >= 10 && objects.dropped > 50, "{controller}, {order}: {objects:?}");
-            assert!(frames.delivered > 200, "{controller}, {order}: {frames:?}");
+            assert!(frames.delivered > 100, "{controller}, {order}: {frames:?}");
             // Each object became one of three things, and what is under way is no older than the timeout.
             assert_eq!(frames.delivered + objects.dropped + objects.pending, frames.written, "{frames:?}");
             assert!(objects.pending <= 12, "{controller}, {order}: {objects:?}");
             // What of a group came before it was dropped is part of what the path carried.
             let goodput = objects.goodput_mbps.unwrap();
             assert!(
-                goodput > 1.0 && goodput <= flow.goodput_mbps,
+                goodput > 0.8 && goodput <= flow.goodput_mbps,
                 "{controller}, {order}: {goodput} of {}",
                 flow.goodput_mbps
             );
