@@ -102,6 +102,25 @@ pub struct FrameOutcome {
     /// Mean rate of what an encoder wrote that follows the estimated send rate, Mbit/s; `None` of another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoded_mbps: Option<f64>,
+    /// Of a media object sequence, whose objects the frames are, each delivered with all before it in its group: what
+    /// became of its groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<ObjectOutcome>,
+}
+
+/// The groups of a media object sequence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ObjectOutcome {
+    /// Groups that began.
+    pub groups: u64,
+    /// How many of them were reset by the delivery timeout.
+    pub groups_dropped: u64,
+    /// Objects of these that were not delivered. They do not count as late.
+    pub dropped: u64,
+    /// Objects neither delivered nor dropped when the flow ended.
+    pub pending: u64,
+    /// Bytes of delivered objects, Mbit/s from the first object on; `None` without time.
+    pub goodput_mbps: Option<f64>,
 }
 
 /// A video in chunks, as its client plays it.

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use windlass_controllers::{Span, Time};
 use windlass_network::Stream;
-use windlass_simulator::application;
+use windlass_simulator::application::{self, Groups};
 use windlass_simulator::measure::Meter;
 pub use windlass_simulator::measure::{Hash, hex};
 use windlass_simulator::scenario::{FlowSpec, REQUEST_BYTES, Writes};
@@ -85,19 +85,29 @@ pub struct Writer {
     /// `None` if there is always more than fits.
     source: Option<application::Source>,
     began: Option<Instant>,
+    /// The groups, if it writes a media object sequence.
+    pub groups: Option<Groups>,
+    /// The time of the run that the last write came at.
+    wrote: (Option<Instant>, Time),
 }
 
 impl Writer {
     /// One that `writes`; `None` if it has always more than fits.
     #[must_use]
     pub fn new(writes: Option<Writes>) -> Writer {
-        Writer { source: writes.map(application::Source::new), began: None }
+        Writer {
+            source: writes.map(application::Source::new),
+            began: None,
+            groups: Groups::new(writes),
+            wrote: (None, Time::ZERO),
+        }
     }
 
     /// Writes what is due at `now`, which is `time` of the run, into the numbers of `meter`; the first call begins. Returns
     /// how many bytes there are beyond the `made` ones.
     pub fn write(&mut self, now: Instant, made: u64, time: Time, meter: &mut Meter) -> u64 {
         let Some(source) = &mut self.source else { return u64::MAX };
+        self.wrote = (Some(now), time);
         let began = *self.began.get_or_insert(now);
         if !source.has_frames() {
             let since = u64::try_from(now.saturating_duration_since(began).as_nanos()).unwrap_or(u64::MAX);
@@ -111,14 +121,23 @@ impl Writer {
             }
             let bytes = source.write(meter.send_rate.map(|rate| rate.bits_per_s));
             let age = u64::try_from((now - at).as_nanos()).unwrap_or(u64::MAX);
-            meter.wrote(Time(time.0.saturating_sub(age)), bytes);
+            let at = Time(time.0.saturating_sub(age));
+            meter.wrote(at, bytes);
+            if let Some(groups) = &mut self.groups {
+                groups.produced(at, bytes);
+            }
         }
     }
 
-    /// When it writes next; `None` before the first write and where there is always more than fits.
+    /// When it writes next, or a group of objects is dropped unless it is acknowledged; `None` before the first write and where there
+    /// is always more than fits.
     #[must_use]
     pub fn next(&self) -> Option<Instant> {
-        Some(self.began? + Duration::from_nanos(self.source.as_ref()?.next().0))
+        let write = self.began? + Duration::from_nanos(self.source.as_ref()?.next().0);
+        let (wrote, time) = self.wrote;
+        let timeout = self.groups.as_ref().and_then(Groups::next).zip(wrote);
+        let timeout = timeout.map(|(at, wrote)| wrote + Duration::from_nanos(at.since(time).0));
+        Some(timeout.map_or(write, |timeout| timeout.min(write)))
     }
 }
 
@@ -145,10 +164,11 @@ pub struct Transfer {
 const CONFIRM: u64 = 1 << 20;
 
 impl Transfer {
-    /// The transfers of `spec` in the run with `seed`: one for each request, or one; none of a video before its client asks.
+    /// The transfers of `spec` in the run with `seed`: one for each request, or one; none of a video before its client asks, and of a media
+    /// object sequence before its groups begin.
     #[must_use]
     pub fn of(seed: u64, spec: &FlowSpec) -> Vec<Transfer> {
-        if spec.video.is_some() {
+        if spec.video.is_some() || spec.objects().is_some() {
             return Vec::new();
         }
         let count = u64::from(spec.requests.unwrap_or(1));

@@ -77,6 +77,13 @@ pub(super) struct FrameDelay {
     /// Have the video's encoder follow the estimated send rate, from 0.5 to 4 Mbit/s
     #[arg(long)]
     encoder: bool,
+    /// Send the frames as objects of Media over QUIC, a stream for each group from one key frame to the next: the oldest group first,
+    /// or the newest
+    #[arg(long, value_name = "ORDER", value_parser = ["ascending", "descending"])]
+    group_order: Option<String>,
+    /// Reset the stream of a group of which an object is not acknowledged so long after it was produced, ms
+    #[arg(long, value_name = "MS", requires = "group_order", value_parser = clap::value_parser!(u32).range(1..=3_600_000))]
+    delivery_timeout: Option<u32>,
     /// Stacks, separated by commas
     #[arg(long, value_name = "STACK", value_delimiter = ',', default_value = "sim")]
     stack: Vec<String>,
@@ -100,26 +107,30 @@ impl FrameDelay {
             choice::controller(name)?;
         }
         let store: Store<Measured<Frames>> = Store::open(&self.out)?;
-        let case = |queue| frame_delay::Case { queue, beside, encoder: self.encoder };
+        let timeout_ms = self.delivery_timeout.map(f64::from);
+        let objects = self.group_order.as_deref().map(|order| frame_delay::Objects { order, timeout_ms });
+        let case = |queue| frame_delay::Case { queue, beside, encoder: self.encoder, objects };
         let rows: Vec<_> = pairs(&controllers, &stacks)
             .map(|(name, stack)| Queue::ALL.map(|queue| case(queue).cell(name, stack)))
             .collect();
         carry_out(rows.as_flattened(), &store, &Cores { jobs: self.jobs, run: frame_delay::measure })?;
         let encoded = if self.encoder { "Mbit/s of the video; " } else { "" };
+        let dropped = if objects.is_some() { "share of dropped ones; " } else { "" };
         let says = format!(
-            "ms that 95 % of the frames took no longer than, share of late ones (over 150 ms); {encoded}Mbit/s of the flow beside"
+            "ms that 95 % of the frames took no longer than, share of late ones (over 150 ms); {dropped}{encoded}Mbit/s of the flow beside"
         );
         print(&by_controller(&says, &Queue::ALL, &rows, &store, shown_frames))
     }
 }
 
-/// `47 0% 15.2`, or with an encoder `47 0% 3.4 15.2`; a `–` stands for what was not measured.
+/// `47 0% 15.2`, of objects with the share of dropped ones `47 0% 2% 15.2`, with an encoder `47 0% 3.4 15.2`; a `–` stands for what was not measured.
 fn shown_frames(frames: Frames) -> String {
     let or_none =
         |value: Option<f64>, digits: usize| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
     let late = or_none(frames.late().map(|late| 100.0 * late), 0);
     let encoded = frames.video.encoded_mbps.map_or_else(String::new, |mbps| format!("{mbps:.1} "));
-    format!("{} {late}% {encoded}{:.1}", or_none(frames.video.delay_p95_ms, 0), frames.bulk_mbps)
+    let dropped = frames.dropped().map_or_else(String::new, |dropped| format!("{:.0}% ", 100.0 * dropped));
+    format!("{} {late}% {dropped}{encoded}{:.1}", or_none(frames.video.delay_p95_ms, 0), frames.bulk_mbps)
 }
 
 /// Every controller on every stack, by their names, stack after stack.

@@ -219,3 +219,19 @@ fn frames_wait_in_the_buffer_that_a_flow_beside_them_fills() {
     assert_eq!(wrong.status.code(), Some(2));
     assert!(stderr(&wrong).contains("unknown controller \"cobic\""), "{}", stderr(&wrong));
 }
+
+#[test]
+fn frames_are_objects_of_groups_that_a_timeout_drops() {
+    let place = Place::new();
+    let out = place.path("out");
+    let done =
+        windlass(&["frame-delay", "copa", "--group-order", "descending", "--delivery-timeout", "500", "--out", &out]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    let text = stdout(&done);
+    assert!(text.contains("share of dropped ones"), "{text}");
+    let line = text.lines().find(|line| line.starts_with("copa")).unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(line.matches('%').count(), 14, "late and dropped ones: {line}");
+    let wrong = windlass(&["frame-delay", "copa", "--delivery-timeout", "500", "--out", &out]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(stderr(&wrong).contains("--group-order"), "{}", stderr(&wrong));
+}

@@ -2,7 +2,7 @@
 
 mod plan;
 
-pub use plan::{BULK_SHARE, CONTROLLERS, Case, Queue};
+pub use plan::{BULK_SHARE, CONTROLLERS, Case, Objects, Queue};
 
 use serde::{Deserialize, Serialize};
 
@@ -34,10 +34,20 @@ impl Frames {
         Some(Frames { video: video.frames?, bulk_mbps: bulk.goodput_mbps })
     }
 
-    /// Share of the frames that came late or not at all, 0 to 1; `None` if none was written.
+    /// Share of the frames that came late or not at all, 0 to 1, without those that were dropped; `None` if none was written.
     #[must_use]
     pub fn late(&self) -> Option<f64> {
-        (self.video.written > 0).then(|| self.video.late as f64 / self.video.written as f64)
+        self.share(self.video.late)
+    }
+
+    /// Share of the frames that were dropped, 0 to 1; `None` if none was written or they are no objects.
+    #[must_use]
+    pub fn dropped(&self) -> Option<f64> {
+        self.share(self.video.objects?.dropped)
+    }
+
+    fn share(&self, frames: u64) -> Option<f64> {
+        (self.video.written > 0).then(|| frames as f64 / self.video.written as f64)
     }
 }
 

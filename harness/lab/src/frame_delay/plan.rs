@@ -74,7 +74,7 @@ impl fmt::Display for Queue {
 }
 
 /// A video at a bottleneck.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Case<'a> {
     /// The bottleneck's queue.
     pub queue: Queue,
@@ -82,6 +82,17 @@ pub struct Case<'a> {
     pub beside: Option<&'a str>,
     /// Whether its encoder follows the estimated send rate, down to an eighth of its rate.
     pub encoder: bool,
+    /// How its frames are delivered as objects, in groups from one key frame to the next; `None` if they go on one stream.
+    pub objects: Option<Objects<'a>>,
+}
+
+/// Delivery of groups of objects.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Objects<'a> {
+    /// `group_order` of a scenario file.
+    pub order: &'a str,
+    /// `delivery_timeout_ms`; `None` if nothing is dropped.
+    pub timeout_ms: Option<f64>,
 }
 
 impl Case<'_> {
@@ -91,9 +102,17 @@ impl Case<'_> {
         let (kind, buffer_bdp) = self.queue.written();
         let beside = self.beside.unwrap_or("under-test");
         let encoder = if self.encoder { format!("encoder_least_mbps = {}\n", VIDEO_MBPS / 8.0) } else { String::new() };
+        let (mut named, mut keys) = (String::new(), String::new());
+        if let Some(Objects { order, timeout_ms }) = self.objects {
+            (named, keys) = (format!(", groups {order}"), format!("group_order = \"{order}\"\n"));
+            if let Some(ms) = timeout_ms {
+                named += &format!(", timeout {ms} ms");
+                keys += &format!("delivery_timeout_ms = {ms}\n");
+            }
+        }
         Cell {
             name: format!(
-                "{controller} beside {} on {stack}, {}{}",
+                "{controller} beside {} on {stack}, {}{}{named}",
                 self.beside.unwrap_or("itself"),
                 self.queue,
                 if self.encoder { ", encoder" } else { "" }
@@ -103,7 +122,7 @@ impl Case<'_> {
                 "duration_s = {END}\nsample_ms = 100\n[dumbbell]\nrate_mbps = {LINK_MBPS}\nrtt_ms = {RTT_MS}\n\
                  buffer_bdp = {buffer_bdp}\nqueue = \"{kind}\"\n\
                  [[flow]]\nname = \"video\"\ncontroller = \"under-test\"\napplication_mbps = {VIDEO_MBPS}\nframes_per_s = 30\n\
-                 key_frame_every = 60\n{encoder}[[flow]]\nname = \"bulk\"\ncontroller = \"{beside}\"\nstart_s = {BESIDE_AT}\n"
+                 key_frame_every = 60\n{encoder}{keys}[[flow]]\nname = \"bulk\"\ncontroller = \"{beside}\"\nstart_s = {BESIDE_AT}\n"
             ),
             controller: controller.to_owned(),
             stack: stack.to_owned(),

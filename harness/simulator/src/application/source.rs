@@ -95,7 +95,13 @@ mod tests {
     #[test]
     fn an_encoder_follows_what_was_estimated_a_while_ago() {
         let encoder = Encoder { least: 0.25, share: 0.5, lag: Span::from_millis(200) };
-        let frames = Frames { key_every: 1, key_factor: 1.0, late: Span::from_millis(150), encoder: Some(encoder) };
+        let frames = Frames {
+            key_every: 1,
+            key_factor: 1.0,
+            late: Span::from_millis(150),
+            encoder: Some(encoder),
+            objects: None,
+        };
         // 10 frames a second, at 800 kbit/s at most.
         let mut source = Source::new(Writes { frames: Some(frames), ..Writes::every(0.8, Span::from_millis(100)) });
         let mut before = 0;
@@ -112,7 +118,13 @@ mod tests {
     #[test]
     fn key_frames_weigh_more_at_any_rate() {
         let encoder = Encoder { least: 0.5, share: 1.0, lag: Span::ZERO };
-        let frames = Frames { key_every: 4, key_factor: 5.0, late: Span::from_millis(150), encoder: Some(encoder) };
+        let frames = Frames {
+            key_every: 4,
+            key_factor: 5.0,
+            late: Span::from_millis(150),
+            encoder: Some(encoder),
+            objects: None,
+        };
         let mut source = Source::new(Writes { frames: Some(frames), ..Writes::every(1.6, Span::from_millis(100)) });
         let totals: Vec<u64> = (0..5).map(|_| source.write(Some(800_000))).collect();
         // Four frames of 10 kB on average: one of 25 kB, three of a fifth of that.

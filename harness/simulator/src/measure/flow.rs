@@ -89,6 +89,20 @@ impl Meter {
         }
     }
 
+    /// The receiver has the first so many bytes of a group of objects at `now`.
+    pub fn received_of_group(&mut self, now: Time, group: u64, in_order: u64) {
+        if let Some(frames) = &mut self.frames {
+            frames.received_of_group(now, group, in_order);
+        }
+    }
+
+    /// The sender has reset the stream of a group of objects.
+    pub fn dropped(&mut self, group: u64) {
+        if let Some(frames) = &mut self.frames {
+            frames.dropped(group);
+        }
+    }
+
     /// What came of its frames until `end`; `None` if it has none.
     #[must_use]
     pub fn frames(&self, end: Time) -> Option<FrameOutcome> {

@@ -12,6 +12,9 @@ pub const WRITES: &str = "application_mbps or burst_bytes";
 /// The key of a flow whose application writes a video.
 pub const FRAMES: &str = "frames_per_s";
 
+/// The key of a flow whose application writes a media object sequence.
+pub const OBJECTS: &str = "group_order";
+
 /// An application that writes so much now and again, and at first when it begins.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Writes {
@@ -36,6 +39,28 @@ pub struct Frames {
     pub late: Span,
     /// What its rate follows; `None` if it stays.
     pub encoder: Option<Encoder>,
+    /// How groups of frames are delivered; `None` if all frames go on one stream.
+    pub objects: Option<Objects>,
+}
+
+/// A media object sequence, as a track of Media over QUIC (draft-ietf-moq-transport): frames are objects, the
+/// [`key_every`](Frames::key_every) ones from a key frame on are a group, and each group has a stream of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Objects {
+    /// Which group goes first where several have something to send.
+    pub order: GroupOrder,
+    /// `DELIVERY_TIMEOUT`: how long after an object is produced its group's stream is reset unless all of it is acknowledged.
+    /// Nothing of that group is sent any more then, what is produced later included. `None` if nothing is dropped.
+    pub timeout: Option<Span>,
+}
+
+/// Order in which groups are sent (`GROUP_ORDER` of draft-ietf-moq-transport).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GroupOrder {
+    /// The oldest first.
+    Ascending,
+    /// The newest first.
+    Descending,
 }
 
 /// An encoder that follows the estimated send rate, from the lowest rate it has up to that of [`Writes::bytes`].
@@ -195,6 +220,7 @@ fn frames(section: &Section<'_>, given: bool, most: Option<f64>) -> Option<Frame
     let least = section.number("encoder_least_mbps", rate_bounds());
     let share = section.number("encoder_share", above_zero(1.0, ""));
     let lag = section.number("encoder_lag_ms", within(0.0, MAX_DELAY, "ms"));
+    let objects = objects(section, given && key_every.is_none());
     if let (Some(found), None) = (&key_factor, &key_every) {
         needs(section, &found.span, "key_frame_factor", "key_frame_every");
     }
@@ -221,6 +247,9 @@ fn frames(section: &Section<'_>, given: bool, most: Option<f64>) -> Option<Frame
                 needs(section, &span, key, "frames_per_s");
             }
         }
+        if objects.is_some() {
+            section.lacks(format!("{} has {OBJECTS}, but no {FRAMES}", section.name), Some(format!("add {FRAMES}")));
+        }
         return None;
     }
     let encoder = least.zip(most).map(|(least, most)| Encoder {
@@ -233,6 +262,33 @@ fn frames(section: &Section<'_>, given: bool, most: Option<f64>) -> Option<Frame
         key_every: key_every.map_or(1, |found| found.value),
         late: late.map_or(LATE, |found| ms(found.value)),
         encoder,
+        objects,
+    })
+}
+
+/// How groups of objects are delivered, whose length is to be given if `has_no_length`.
+fn objects(section: &Section<'_>, has_no_length: bool) -> Option<Objects> {
+    let order = section.has(OBJECTS).then(|| section.word(OBJECTS, &["ascending", "descending"]));
+    let timeout = section.number("delivery_timeout_ms", above_zero(MAX_DELAY, "ms"));
+    let Some(order) = order else {
+        if let Some(found) = timeout {
+            needs(section, &found.span, "delivery_timeout_ms", OBJECTS);
+        }
+        return None;
+    };
+    if has_no_length {
+        let message = format!("{} has {OBJECTS}, but no key_frame_every", section.name);
+        section.lacks(message, Some("add key_frame_every, the objects of a group".to_owned()));
+    }
+    for key in ["transfer_bytes", "requests", "arrivals"] {
+        if section.has(key) {
+            let message = format!("{} has {OBJECTS} and {key}, but each of its groups has a stream", section.name);
+            section.lacks(message, Some(format!("leave out {key}, or {OBJECTS}")));
+        }
+    }
+    Some(Objects {
+        order: if order == "descending" { GroupOrder::Descending } else { GroupOrder::Ascending },
+        timeout: timeout.map(|found| ms(found.value)),
     })
 }
 

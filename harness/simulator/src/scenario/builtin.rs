@@ -77,6 +77,7 @@ builtin! {
     "dualpi2" false,
     "per-flow-fairness" false,
     "constant-rate-rival" false,
+    "media-objects" false,
 }
 
 /// The link traces that are part of the program, by their names.

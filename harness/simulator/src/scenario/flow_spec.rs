@@ -4,7 +4,7 @@ use windlass_adapter::NamedController;
 use windlass_controllers::{SavedPath, Span, Time};
 use windlass_network::{RouteId, Stream};
 
-use super::application::{FRAMES, WRITES, Writes};
+use super::application::{FRAMES, OBJECTS, Objects, WRITES, Writes};
 use super::video::{VIDEO, Video};
 
 /// Bytes of a request ([`FlowSpec::requests`]), on a stream of its own.
@@ -120,6 +120,12 @@ impl FlowSpec {
         self.vanishes.is_some_and(|at| now >= at)
     }
 
+    /// How groups of objects are delivered, if its application writes a media object sequence.
+    #[must_use]
+    pub fn objects(&self) -> Option<Objects> {
+        self.writes.and_then(|writes| writes.frames).and_then(|frames| frames.objects)
+    }
+
     /// The first of its keys that say what its ends' applications do and is not among `known`.
     #[must_use]
     pub fn key_beyond(&self, known: &[&str]) -> Option<&'static str> {
@@ -131,6 +137,7 @@ impl FlowSpec {
             ("receive_window_bytes", self.receive_window.is_some()),
             (WRITES, self.writes.is_some()),
             (FRAMES, self.writes.is_some_and(|writes| writes.frames.is_some())),
+            (OBJECTS, self.objects().is_some()),
         ];
         keys.into_iter().find(|(key, given)| *given && !known.contains(key)).map(|(key, _)| key)
     }

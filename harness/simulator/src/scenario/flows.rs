@@ -109,6 +109,12 @@ pub(super) fn read(
         let message = format!("{}: its smallest frame has {} bytes, less than a packet", section.name, writes.least());
         section.lacks(message, Some("raise application_mbps, or lower frames_per_s or packet_bytes".to_owned()));
     }
+    if writes.and_then(|writes| writes.frames).is_some_and(|frames| frames.objects.is_some())
+        && recovery != Recovery::Quic
+    {
+        let message = format!("{} has group_order, but recovers as TCP does, which has one stream", section.name);
+        section.lacks(message, Some("leave out recovery, or group_order".to_owned()));
+    }
     if video.is_some() && faults.iter().any(EndFault::is_rebinding) {
         let message = format!("{} is rebound, but a server that answers requests keeps its address", section.name);
         section.lacks(message, Some("leave out the rebinding, or video".to_owned()));

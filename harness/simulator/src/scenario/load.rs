@@ -7,6 +7,7 @@ use std::path::Path;
 use toml::de::DeTable;
 use windlass_controllers::{ConfiguredController, Span};
 
+use super::application::OBJECTS;
 use super::dynamic_flow_sections;
 use super::dynamic_flows::DynamicFlows;
 use super::fields::{MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, within};
@@ -332,6 +333,10 @@ impl Plan {
         let name = self.name(section, "web", number);
         let section = section.renamed(&format!("web {name:?}"));
         let flow = flows::read(&section, &name, defaults, under_test);
+        if section.has(OBJECTS) {
+            let message = format!("{} has {OBJECTS}, but its flows transfer objects of a page", section.name);
+            section.lacks(message, Some(format!("leave out {OBJECTS}")));
+        }
         let [forward, backward] = self.ways(&section);
         let access = flows::access(&section);
         let pattern = dynamic_flow_sections::web(&section);

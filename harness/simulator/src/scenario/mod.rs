@@ -38,7 +38,7 @@ mod traffic;
 mod video;
 mod weight;
 
-pub use application::{Encoder, FRAMES, Frames, WRITES, Writes};
+pub use application::{Encoder, FRAMES, Frames, GroupOrder, OBJECTS, Objects, WRITES, Writes};
 pub use builtin::{BUILTIN, Builtin};
 pub use dynamic_flows::{ArrivalPattern, Arrivals, DynamicFlows, Size, Web};
 pub use flow_set::{FlowSet, StartSchedule};

@@ -2,12 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use windlass_controllers::Span;
 use windlass_controllers::event::LossTrigger;
+use windlass_controllers::{Span, Time};
 
 use super::recovery::Sent;
-use crate::application::Source;
+use crate::application::{Groups, Source};
 use crate::scenario::Writes;
+use objects::Objects;
+
+mod objects;
+
+/// The number of a chunk without data, which only provokes an ACK (a PING frame).
+const PING: u64 = u64::MAX;
 
 /// A piece of data as large as a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +56,8 @@ pub(super) struct Data {
     source: Option<Box<Source>>,
     /// What the receiver has without a gap before it, where that is asked for.
     in_order: Option<Box<InOrder>>,
+    /// The groups of a media object sequence, each with a stream of its own.
+    objects: Option<Box<Objects>>,
 }
 
 /// Chunks at the receiver.
@@ -61,10 +69,22 @@ struct InOrder {
     early: BTreeSet<u64>,
 }
 
+impl InOrder {
+    fn take(&mut self, chunk: u64) {
+        if chunk >= self.next {
+            self.early.insert(chunk);
+        }
+        while self.early.remove(&self.next) {
+            self.next += 1;
+        }
+    }
+}
+
 impl Data {
     pub fn new(packet_bytes: u32, header: u32, total: Option<u64>, writes: Option<Writes>) -> Data {
         let chunk_bytes = packet_bytes - header;
         let chunks = total.map_or(u64::MAX, |total| total.div_ceil(u64::from(chunk_bytes)));
+        let objects = Groups::new(writes).map(|groups| Box::new(Objects::new(groups)));
         Data {
             chunk_bytes,
             header,
@@ -75,7 +95,8 @@ impl Data {
             fresh: 0,
             again: VecDeque::new(),
             repeats: BTreeMap::new(),
-            in_order: writes.and_then(|writes| writes.frames).map(|_| Box::default()),
+            in_order: writes.and_then(|writes| writes.frames).filter(|_| objects.is_none()).map(|_| Box::default()),
+            objects,
             acked: 0,
             arrived_bytes: 0,
         }
@@ -115,6 +136,43 @@ impl Data {
         self.source.as_ref().map(|source| source.pause())
     }
 
+    /// Whether the application's data are a media object sequence.
+    pub fn has_objects(&self) -> bool {
+        self.objects.is_some()
+    }
+
+    /// The application of a media object sequence produces an object, if the next one is due at `now`, while the send rate is
+    /// estimated at `estimate` bit/s. Returns how many bytes it has produced in all, and where the object's group begins in the
+    /// data if that is its first.
+    pub fn produce(&mut self, now: Time, estimate: impl FnOnce() -> Option<u64>) -> Option<(u64, Option<u64>)> {
+        let chunk = u64::from(self.chunk_bytes);
+        let (source, objects) = (self.source.as_mut()?, self.objects.as_mut()?);
+        if objects.next_write.is_some_and(|at| at > now) {
+            return None;
+        }
+        let total = source.write(if source.follows() { estimate() } else { None });
+        objects.next_write = Some(now + source.pause());
+        let begin = objects.produced(now, total, chunk);
+        Some((total, begin.map(|begin| begin * chunk)))
+    }
+
+    /// Drops the next group of which an object should have been acknowledged by `now`.
+    pub fn expire(&mut self, now: Time) -> Option<u64> {
+        self.objects.as_mut()?.expire(now, u64::from(self.chunk_bytes))
+    }
+
+    /// When the next object is produced, or a group is dropped unless it is acknowledged.
+    pub fn next_of_objects(&self) -> Option<Time> {
+        self.objects.as_ref()?.next()
+    }
+
+    /// The group of objects of which data arrived last, and how many of its bytes the receiver has without a gap before them;
+    /// `None` if that was asked for already.
+    pub fn in_order_of_group(&mut self) -> Option<(u64, u64)> {
+        let (group, chunks) = self.objects.as_mut()?.arrived.take()?;
+        Some((group, chunks * u64::from(self.chunk_bytes)))
+    }
+
     fn size(&self, chunk: u64) -> u32 {
         match self.total {
             Some(total) if chunk + 1 == self.chunks => {
@@ -137,6 +195,9 @@ impl Data {
     /// What would be sent next: what was lost, then what is new. `None` if there is nothing.
     #[inline]
     pub fn peek(&mut self) -> Option<Chunk> {
+        if self.objects.is_some() {
+            return self.peek_objects();
+        }
         while let Some(&(number, sent, by)) = self.again.front() {
             if self.repeats.contains_key(&number) {
                 let transmissions = sent.saturating_add(1);
@@ -153,9 +214,20 @@ impl Data {
         })
     }
 
+    #[cold]
+    fn peek_objects(&mut self) -> Option<Chunk> {
+        let repeats = &self.repeats;
+        let (number, lost) = self.objects.as_mut()?.peek(|chunk| repeats.contains_key(&chunk))?;
+        let transmissions = lost.map_or(1, |(sent, _)| sent.saturating_add(1));
+        Some(Chunk { number, bytes: self.size(number), transmissions, lost_by: lost.map(|(_, by)| by) })
+    }
+
     /// The chunk `peek` returned is sent.
     #[inline]
     pub fn take(&mut self, chunk: Chunk) {
+        if let Some(objects) = &mut self.objects {
+            return objects.take(chunk.number, chunk.transmissions > 1);
+        }
         if chunk.transmissions > 1 {
             self.again.pop_front();
         } else {
@@ -165,6 +237,10 @@ impl Data {
 
     /// The data of `packet`, which is still in flight, is sent once more to provoke an ACK.
     pub fn duplicate(&mut self, packet: &mut Sent) -> Chunk {
+        if self.objects.as_ref().is_some_and(|objects| packet.chunk == PING || objects.is_dropped(packet.chunk)) {
+            // Of a stream that was reset nothing is repeated (`RFC 9000 §3.1`).
+            return Chunk { number: PING, bytes: self.header + 1, transmissions: 1, lost_by: None };
+        }
         self.repeats.entry(packet.chunk).or_insert(packet.arrived);
         packet.repeated = true;
         let transmissions = packet.transmissions.saturating_add(1);
@@ -174,7 +250,7 @@ impl Data {
     /// A packet arrived at the receiver. Returns the bytes that are new there.
     #[inline]
     pub fn arrived(&mut self, packet: &mut Sent, lost: bool) -> u64 {
-        if packet.arrived {
+        if packet.arrived || packet.chunk == PING {
             return 0;
         }
         packet.arrived = true;
@@ -187,10 +263,10 @@ impl Data {
         let bytes = u64::from(packet.bytes - self.header);
         self.arrived_bytes += bytes;
         if let Some(in_order) = &mut self.in_order {
-            in_order.early.insert(packet.chunk);
-            while in_order.early.remove(&in_order.next) {
-                in_order.next += 1;
-            }
+            in_order.take(packet.chunk);
+        }
+        if let Some(objects) = &mut self.objects {
+            objects.arrived(packet.chunk);
         }
         bytes
     }
@@ -206,17 +282,26 @@ impl Data {
         if !(packet.repeated || late) || self.repeats.remove(&packet.chunk).is_some() {
             self.acked += 1;
         }
+        if let Some(objects) = self.objects.as_mut().filter(|_| packet.chunk != PING) {
+            objects.acked(packet.chunk);
+        }
     }
 
     /// A packet was declared lost: its data goes out again, unless another packet with it
     /// was acknowledged.
     pub fn lost(&mut self, packet: &Sent, by: LossTrigger) {
+        if packet.chunk == PING {
+            return;
+        }
         if !packet.repeated {
             self.repeats.insert(packet.chunk, packet.arrived);
         } else if !self.repeats.contains_key(&packet.chunk) {
             return;
         }
-        self.again.push_back((packet.chunk, packet.transmissions, by));
+        match &mut self.objects {
+            Some(objects) => objects.lost(packet.chunk, packet.transmissions, by),
+            None => self.again.push_back((packet.chunk, packet.transmissions, by)),
+        }
     }
 
     /// The same, and its data is the next to go out.

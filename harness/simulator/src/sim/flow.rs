@@ -237,6 +237,9 @@ impl<E: ConfiguredController> FlowRun<E> {
                     self.timers.set(Timer::Start, next.0.max(now));
                 }
             }
+            if let Some((group, in_order)) = sender.data.in_order_of_group() {
+                self.meter.received_of_group(Time(now), group, in_order);
+            }
             self.arrivals.add(packet.bytes, now.saturating_sub(packet.sent_at.0));
         }
         match self.receiver.packet(now, packet) {

@@ -74,4 +74,8 @@ pub trait FlowObserver: Send {
     fn answered(&mut self, begin: u64, end: u64) {
         let (_, _) = (begin, end);
     }
+    /// A group of a media object sequence begins, with a stream of its own, at `begin` in the data.
+    fn group_began(&mut self, begin: u64) {
+        let _ = begin;
+    }
 }

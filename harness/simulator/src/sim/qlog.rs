@@ -54,6 +54,7 @@ impl<E: ConfiguredController> Simulation<E> {
             before_acks: 0,
             acks: 0,
             answers: Vec::new(),
+            groups: Vec::new(),
         };
         self.watch(number, Some(Box::new(observer)), Some(Box::new(recorder)));
         trace
@@ -77,11 +78,21 @@ struct QlogObserver<W: Write> {
     acks: u64,
     /// Where the answers to requests of a video's client begin and end in the data, bytes; each has a stream.
     answers: Vec<(u64, u64)>,
+    /// Where groups of objects begin in the data, bytes; each has a stream.
+    groups: Vec<u64>,
 }
 
 impl<W: Write> QlogObserver<W> {
     /// The frame of the data at `offset` of the whole transfer.
     fn stream_frame(&self, offset: u64, length: u64) -> Frame<'static> {
+        if let Some(number) = self.groups.partition_point(|begin| *begin <= offset).checked_sub(1) {
+            if offset == u64::MAX {
+                return Frame::Ping;
+            }
+            // The next object may follow, so that the end of the stream comes in a frame of its own.
+            let (id, offset) = (UNIDIRECTIONAL + STREAM_STEP * number as u64, offset - self.groups[number]);
+            return Frame::Stream { id, offset, length, fin: false };
+        }
         if let Some(number) = self.answers.partition_point(|(begin, _)| *begin <= offset).checked_sub(1) {
             let (begin, end) = self.answers[number];
             let (id, offset) = (STREAM_STEP * number as u64, offset - begin);
@@ -99,6 +110,8 @@ impl<W: Write> QlogObserver<W> {
 
 /// A client's bidirectional streams are so far apart (`RFC 9000 §2.1`).
 const STREAM_STEP: u64 = 4;
+/// Its first unidirectional one.
+const UNIDIRECTIONAL: u64 = 2;
 
 impl<W: Write + Send> FlowObserver for QlogObserver<W> {
     fn sent(&mut self, now: Time, packet: &PacketSeen) {
@@ -135,6 +148,10 @@ impl<W: Write + Send> FlowObserver for QlogObserver<W> {
 
     fn answered(&mut self, begin: u64, end: u64) {
         self.answers.push((begin, end));
+    }
+
+    fn group_began(&mut self, begin: u64) {
+        self.groups.push(begin);
     }
 
     fn lost(&mut self, now: Time, loss: &LossSeen) {

@@ -178,12 +178,31 @@ impl<E: ConfiguredController> Sender<E> {
 
     /// The application writes, and waits until it writes again.
     fn write_data(&mut self, now: u64, context: &mut Context<'_>) {
+        if self.data.has_objects() {
+            return self.write_objects(now, context);
+        }
         let host = &self.host;
         if let Some(written) = self.data.write(|| host.send_rate().map(|rate| rate.bits_per_s)) {
             context.meter.wrote(Time(now), written);
         }
         let next = self.data.next_write();
         context.timers.set(Timer::Write, next.map_or(NEVER, |next| now.saturating_add(next.0)));
+    }
+
+    /// The application produces the object that is due, and drops the groups that are not acknowledged in time.
+    #[cold]
+    fn write_objects(&mut self, now: u64, context: &mut Context<'_>) {
+        let host = &self.host;
+        if let Some((written, begin)) = self.data.produce(Time(now), || host.send_rate().map(|rate| rate.bits_per_s)) {
+            context.meter.wrote(Time(now), written);
+            if let (Some(observer), Some(begin)) = (context.observer.as_mut(), begin) {
+                observer.group_began(begin);
+            }
+        }
+        while let Some(group) = self.data.expire(Time(now)) {
+            context.meter.dropped(group);
+        }
+        context.timers.set(Timer::Write, self.data.next_of_objects().map_or(NEVER, |at| at.0));
     }
 
     /// The application writes. A sender that was idle until now tells its controller before the first

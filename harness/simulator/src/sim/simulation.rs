@@ -9,7 +9,8 @@ use super::observer::FlowObserver;
 use crate::measure::{NetworkMeter, gather};
 use crate::outcome::{FlowSeries, Outcome, QueueSeries};
 use crate::scenario::{
-    FRAMES, FlowSet, FlowSpec, RECEIVER, Runaway, Scenario, StartSchedule, VIDEO, WRITES, WeightChanges, set_weight,
+    FRAMES, FlowSet, FlowSpec, OBJECTS, RECEIVER, Runaway, Scenario, StartSchedule, VIDEO, WRITES, WeightChanges,
+    set_weight,
 };
 use windlass_network::{Delivery, EventQueue, Fate, LinkId, Network, TopologyError};
 
@@ -108,7 +109,8 @@ impl Simulation<NamedController> {
         }
         let mut flows = scenario.flow_set().flows.into_iter();
         if let Some((flow, key)) = flows.find_map(|flow| {
-            flow.key_beyond(&["resume", "requests", RECEIVER, WRITES, FRAMES, VIDEO]).map(|key| (flow.name, key))
+            flow.key_beyond(&["resume", "requests", RECEIVER, WRITES, FRAMES, OBJECTS, VIDEO])
+                .map(|key| (flow.name, key))
         }) {
             return Err(SimError::Key { flow, key });
         }

@@ -12,6 +12,7 @@ mod libwindlass;
 mod loss_bound;
 mod media;
 mod nf_tcp;
+mod objects;
 mod oracle;
 mod poison;
 mod queues;

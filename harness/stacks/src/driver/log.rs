@@ -9,7 +9,7 @@ use windlass_qlog::{Header, RecoveryParameters, Trace, Vantage};
 use super::native::NoNative;
 use super::sender_log::Output;
 use windlass_network::TopologyError;
-use windlass_simulator::scenario::{FRAMES, FlowSpec, Runaway, Scenario, VIDEO};
+use windlass_simulator::scenario::{FRAMES, FlowSpec, OBJECTS, Runaway, Scenario, VIDEO};
 use windlass_simulator::sim::{QlogSettings, SimError};
 
 /// The smallest datagram QUIC allows (`RFC 9000 §14`), bytes of UDP payload.
@@ -88,6 +88,10 @@ fn reason(key: &str) -> &'static str {
              them in virtual time"
         }
         FRAMES => "; sim, quinn, noq, s2n-quic and quiche measure the delays of frames, in virtual time",
+        OBJECTS => {
+            ": groups of objects need streams with priorities, which s2n-quic's API has not and the drivers of sim, quinn and noq \
+             alone use, in virtual time"
+        }
         _ => "",
     }
 }

@@ -7,3 +7,4 @@ pub mod log;
 pub mod native;
 pub mod outstanding;
 pub mod sender_log;
+pub mod stream_acks;

@@ -9,6 +9,7 @@ use windlass_qlog::{Frame, Packet, PacketType, Side, TransportParameters};
 
 use super::liveness::Liveness;
 use super::outstanding::{OutstandingPackets, Weight};
+use super::stream_acks::StreamAcks;
 use windlass_simulator::measure::Meter;
 
 /// Gets every packet of one end of a connection.
@@ -38,6 +39,8 @@ pub struct SenderLog {
     pub server: bool,
     /// Streams, and bytes of each that were sent at least once.
     streams: Vec<(u64, u64)>,
+    /// What of them is acknowledged, where the application asks for that.
+    pub acks: Option<StreamAcks>,
     /// Packets with stream data, retransmissions included.
     pub data_packets: u64,
     /// Bytes in flight after the latest ACK frame or loss reported to one of our controllers, and `data_packets` then.
@@ -74,6 +77,7 @@ impl SenderLog {
             meter,
             server: false,
             streams: Vec::new(),
+            acks: None,
             data_packets: 0,
             in_flight: None,
             decision,
@@ -91,6 +95,11 @@ impl SenderLog {
     /// Bytes of stream `id` that were sent at least once.
     pub fn stream_sent(&self, id: u64) -> u64 {
         self.streams.iter().find(|(stream, _)| *stream == id).map_or(0, |(_, sent)| *sent)
+    }
+
+    /// Bytes of stream `id` that are acknowledged without a gap before them, where the application asks for that.
+    pub fn stream_acknowledged(&self, id: u64) -> u64 {
+        self.acks.as_ref().map_or(0, |acks| acks.in_order(id))
     }
 
     /// The other end's flow control limits (`RFC 9000 §18.2`), as its configuration has them.
@@ -148,6 +157,9 @@ impl PacketObserver for SenderLog {
         for frame in self.frames.logged() {
             let Frame::Stream { id, offset, length, .. } = frame else { continue };
             let end = offset.saturating_add(length);
+            if let Some(acks) = &mut self.acks {
+                acks.sent(number, id, offset, length);
+            }
             match self.streams.iter_mut().find(|(stream, _)| *stream == id) {
                 Some((_, sent)) => *sent = end.max(*sent),
                 None => self.streams.push((id, end)),
@@ -174,6 +186,10 @@ impl PacketObserver for SenderLog {
     }
 
     fn received(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]) {
+        if let (Some(acks), PacketType::OneRtt) = (&mut self.acks, kind) {
+            self.frames.read(payload);
+            acks.acknowledged(self.frames.acknowledged());
+        }
         let Some(log) = &mut self.log else { return };
         self.frames.read(payload);
         if kind == PacketType::Handshake && self.server {

@@ -65,7 +65,7 @@ fn an_application_writes_when_it_has_its_data() {
 
 #[test]
 fn frames_count_from_when_they_were_written_though_the_end_runs_later() {
-    let frames = Frames { key_every: 1, key_factor: 1.0, late: Span::from_millis(150), encoder: None };
+    let frames = Frames { key_every: 1, key_factor: 1.0, late: Span::from_millis(150), encoder: None, objects: None };
     let writes = Writes { frames: Some(frames), ..Writes::new(1000.0, Span::from_millis(100)) };
     let scenario =
         "duration_s = 1\n[dumbbell]\nrate_mbps = 1\nrtt_ms = 1\nbuffer_bdp = 1\n[[flow]]\ncontroller = \"reno\"";

@@ -1,5 +1,7 @@
 //! One flow: a connection between two ends and the transfer over it.
 
+mod objects;
+
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -13,6 +15,7 @@ use super::{ConnectionEvent, QuinnApi, Way};
 use crate::driver::datagrams::{Datagram, Role};
 use crate::driver::liveness::receiver_probe_timeout;
 use crate::driver::sender_log::{SenderLog, lock};
+use crate::driver::stream_acks::StreamAcks;
 use crate::payload::{Hash, Transfer, Writer, request};
 use crate::sans_io::Connection;
 
@@ -36,6 +39,8 @@ pub struct Flow<S: QuinnApi> {
     at_once: u64,
     /// The client's video, if it plays one.
     video: Option<VideoClient>,
+    seed: u64,
+    name: String,
     /// Limit of the receiver's flow control that is not logged yet.
     granted: Option<u64>,
     ended: bool,
@@ -45,8 +50,6 @@ pub struct Flow<S: QuinnApi> {
 
 /// What it takes to ask for a chunk of a video.
 struct VideoClient {
-    seed: u64,
-    name: String,
     /// When it asks for the next one; `None` while one is under way.
     next: Option<Instant>,
 }
@@ -83,8 +86,12 @@ impl<S: QuinnApi> Flow<S> {
         let [sender, receiver] = ends;
         let asks = spec.requests.is_some();
         let transfers = Transfer::of(seed, spec);
-        let video = spec.video.is_some().then(|| VideoClient { seed, name: spec.name.clone(), next: None });
-        lock(&sender_log).server = asks;
+        let video = spec.video.is_some().then_some(VideoClient { next: None });
+        {
+            let mut log = lock(&sender_log);
+            log.server = asks;
+            log.acks = spec.objects().map(|_| StreamAcks::default());
+        }
         Flow {
             ends: [End::new(sender, Role::Sender), End::new(receiver, Role::Receiver)],
             sender_log,
@@ -92,6 +99,8 @@ impl<S: QuinnApi> Flow<S> {
             at_once: transfers.len().max(1) as u64,
             transfers,
             video,
+            seed,
+            name: spec.name.clone(),
             writer: Writer::new(spec.writes),
             asks,
             granted: spec.receive_window,
@@ -105,6 +114,9 @@ impl<S: QuinnApi> Flow<S> {
     }
 
     fn write(&mut self, now: Instant) -> Result<(), String> {
+        if self.writer.groups.is_some() {
+            return self.write_objects(now);
+        }
         if self.ended || self.streams.iter().all(|stream| stream.finished) {
             return Ok(());
         }
@@ -167,6 +179,12 @@ impl<S: QuinnApi> Flow<S> {
         }
         let mut log = lock(&self.sender_log);
         let at = log.by_network();
+        if self.writer.groups.is_some() {
+            for (group, transfer) in (0..).zip(&self.transfers) {
+                log.meter.received_of_group(at, group, transfer.in_order());
+            }
+            return Ok(());
+        }
         log.meter.received(at, Transfer::in_order_of(&self.transfers));
         drop(log);
         if self.video.is_some() {
@@ -189,7 +207,7 @@ impl<S: QuinnApi> Flow<S> {
         let number = self.streams.len() as u64;
         let Some(id) = ask::<S>(connection, number as u32)? else { return Ok(()) };
         video.next = None;
-        self.transfers.push(Transfer::new(video.seed, &video.name, number, player.ask(at)));
+        self.transfers.push(Transfer::new(self.seed, &self.name, number, player.ask(at)));
         self.streams.push(StreamState { receiving: Some(id), ..StreamState::new(true, number) });
         Ok(())
     }

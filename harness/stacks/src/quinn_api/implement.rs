@@ -206,6 +206,14 @@ macro_rules! implement_quinn_api {
                 shim::write(connection.send_stream(stream), chunk)
             }
 
+            fn set_priority(connection: &mut proto::Connection, stream: StreamId, priority: i32) -> Result<(), String> {
+                connection.send_stream(stream).set_priority(priority).map_err(|error| error.to_string())
+            }
+
+            fn reset(connection: &mut proto::Connection, stream: StreamId) -> Result<(), String> {
+                connection.send_stream(stream).reset(VarInt::from_u32(0)).map_err(|error| error.to_string())
+            }
+
             fn finish(connection: &mut proto::Connection, stream: StreamId) -> Result<(), String> {
                 connection.send_stream(stream).finish().map_err(|error| error.to_string())
             }
@@ -341,6 +349,9 @@ macro_rules! implement_quinn_api {
                 .send_window(u64::MAX)
                 .datagram_receive_buffer_size(None)
                 .enable_segmentation_offload(flow.segmentation);
+            if let Some(streams) = flow.streams {
+                transport.max_concurrent_uni_streams(VarInt::from_u32(streams));
+            }
             if let Some((threshold, max_delay)) = flow.ack_frequency {
                 let mut config = AckFrequencyConfig::default();
                 config

@@ -150,6 +150,18 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
     /// Writes what a stream takes of `chunk`, which keeps the rest. Returns whether it took any.
     fn write(connection: &mut Self::Connection, stream: Self::StreamId, chunk: &mut Bytes) -> bool;
 
+    /// Has a stream send before those of lower priority (0 unless set).
+    ///
+    /// # Errors
+    /// The stack's.
+    fn set_priority(connection: &mut Self::Connection, stream: Self::StreamId, priority: i32) -> Result<(), String>;
+
+    /// Resets a stream with error code 0: what was not sent of it, and what was lost, is not sent any more.
+    ///
+    /// # Errors
+    /// The stack's.
+    fn reset(connection: &mut Self::Connection, stream: Self::StreamId) -> Result<(), String>;
+
     /// Ends a stream.
     ///
     /// # Errors
@@ -303,12 +315,16 @@ pub struct Transport {
     pub ack_frequency: Option<(u32, Duration)>,
     /// Window of the connection and of each stream, bytes; `None` for as much as the stack can.
     pub receive_window: Option<u32>,
+    /// How many unidirectional streams the sender may have open; `None` for the stack's default.
+    pub streams: Option<u32>,
     /// Whether several datagrams are sent at once.
     pub segmentation: bool,
 }
 
 /// The stack's own receiver: an ACK for every second packet, after 25 ms, at once after a gap.
 const OWN_POLICY: AckPolicy = AckPolicy::DELAYED;
+/// Streams for groups of objects that may be open at a time, so that the newest group waits for no older one.
+const GROUP_STREAMS: u32 = 4096;
 
 impl Transport {
     /// The configuration of `spec`, whose first datagrams have `payload` bytes.
@@ -325,6 +341,7 @@ impl Transport {
             idle_timeout: spec.vanishes.map(|_| Duration::from_nanos(spec.idle_timeout.0)),
             ack_frequency: asks.then(|| (policy.every.saturating_sub(1), max_delay)),
             receive_window: spec.receive_window.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
+            streams: spec.objects().map(|_| GROUP_STREAMS),
             segmentation: false,
         }
     }

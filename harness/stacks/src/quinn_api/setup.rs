@@ -9,7 +9,7 @@ use windlass_controllers::{ConfiguredController, Decision, Path, Time, View};
 use windlass_network::Stream;
 use windlass_simulator::measure::Meter;
 use windlass_simulator::outcome::Outcome;
-use windlass_simulator::scenario::{Control, FRAMES, FlowSpec, Scenario, VIDEO, WRITES};
+use windlass_simulator::scenario::{Control, FRAMES, FlowSpec, OBJECTS, Scenario, VIDEO, WRITES};
 
 use super::flow::Flow;
 use super::native::Natives;
@@ -38,7 +38,8 @@ impl<S: QuinnApi> Driver<S> {
 
 impl<S: QuinnApi> SansIo for Driver<S> {
     const NAME: &'static str = S::NAME;
-    const KEYS: &'static [&'static str] = &["resume", "requests", "receive_window_bytes", WRITES, FRAMES, VIDEO];
+    const KEYS: &'static [&'static str] =
+        &["resume", "requests", "receive_window_bytes", WRITES, FRAMES, OBJECTS, VIDEO];
     type Connection = Flow<S>;
 
     fn parts(&self, context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Parts<Flow<S>>, RunError> {

@@ -2,7 +2,7 @@
 //! controllers, agree on what a controller does to a clean link. `docs/quinn.md` explains
 //! the differences that remain.
 
-use windlass_simulator::outcome::FlowOutcome;
+use windlass_simulator::outcome::{FlowOutcome, FrameOutcome, Outcome};
 use windlass_simulator::scenario::{Builtin, Scenario};
 use windlass_simulator::sim;
 use windlass_stacks::noq::Noq;
@@ -278,5 +278,51 @@ fn videos_pauses_and_links_of_every_kind_agree() {
         // Two of six seconds.
         let [ours, theirs] = [&sim, &stack].map(|flow| flow.goodput_mbps);
         assert!((ours - 1.0).abs() < 0.05 && (theirs - 1.0).abs() < 0.05, "{ours} and {theirs} Mbit/s");
+    }
+}
+
+/// A media object sequence: groups on streams of their own, with priorities, and resets.
+#[test]
+fn media_objects_are_delivered_and_dropped_as_in_the_simulator() {
+    let run = |mbps: f64, keys: &str| {
+        let text = format!(
+            "duration_s = 12\nheader_bytes = 33\npacing_burst_packets = 10\n[dumbbell]\nrate_mbps = {mbps}\nrtt_ms = 40\nbuffer_bdp = 1\n[[flow]]\n\
+             controller = \"copa\"\napplication_mbps = 4\nframes_per_s = 30\nkey_frame_every = 60\n{keys}"
+        );
+        let scenario = Scenario::read("agreement", &text, None).unwrap();
+        let frames = |mut outcome: Outcome| {
+            let frames = outcome.flows.remove(0).frames.unwrap();
+            let objects = frames.objects.unwrap();
+            assert_eq!(frames.delivered + objects.dropped + objects.pending, frames.written, "{frames:?}");
+            (frames, objects)
+        };
+        let stacks: [&dyn Stack; 2] = [&Quinn, &Noq];
+        let of = |stack: &dyn Stack| frames(stack.run(&scenario, &mut |_| Ok(None), &|_| false).unwrap());
+        (frames(sim::run(&scenario).unwrap()), stacks.map(of))
+    };
+    let median = |frames: &FrameOutcome| frames.delay_median_ms.unwrap();
+    let timeout = "group_order = \"descending\"\ndelivery_timeout_ms = 400\nframe_late_ms = 470";
+    let ((ours, _), stacks) = run(20.0, timeout);
+    for (theirs, objects) in stacks {
+        // They begin a handshake later.
+        assert!(ours.written - theirs.written <= 4 && objects.pending <= 3, "{theirs:?}, {ours:?}");
+        assert_eq!((theirs.late, objects.dropped, objects.groups_dropped), (0, 0, 0), "{theirs:?}");
+        assert!((median(&theirs) - median(&ours)).abs() < 8.0, "{theirs:?}, {ours:?}");
+        assert!((objects.goodput_mbps.unwrap() - 4.0).abs() < 0.2, "{objects:?}");
+    }
+    let ((ours, expected), stacks) = run(3.0, timeout);
+    assert!(expected.groups_dropped >= 4, "{expected:?}");
+    for (theirs, objects) in stacks {
+        assert!(objects.groups_dropped.abs_diff(expected.groups_dropped) <= 1, "{objects:?}, {expected:?}");
+        let share = |dropped: u64, written: u64| dropped as f64 / written as f64;
+        let [dropped, like] = [share(objects.dropped, theirs.written), share(expected.dropped, ours.written)];
+        assert!((dropped - like).abs() < 0.1, "{objects:?}, {expected:?}");
+        assert!((0.7..1.4).contains(&(median(&theirs) / median(&ours))) && theirs.late == 0, "{theirs:?}, {ours:?}");
+    }
+    let (_, in_order) = run(3.0, "group_order = \"ascending\"");
+    let ((newest, _), stacks) = run(3.0, "group_order = \"descending\"");
+    for ((old, _), (new, objects)) in in_order.into_iter().zip(stacks) {
+        assert!(objects.dropped == 0 && median(&new) < median(&old) / 2.0, "{new:?}, {old:?}");
+        assert!((0.6..1.6).contains(&(median(&new) / median(&newest))), "{new:?}, {newest:?}");
     }
 }

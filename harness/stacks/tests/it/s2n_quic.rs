@@ -91,6 +91,15 @@ fn a_client_that_asks_for_chunks_sees_what_one_in_the_simulator_does() {
 }
 
 #[test]
+fn groups_of_objects_are_refused_for_their_streams_have_no_priorities() {
+    let media = "[[flow]]\nname = \"m\"\ncontroller = \"cubic\"\napplication_mbps = 4\nframes_per_s = 25\nkey_frame_every = 50\n\
+                 group_order = \"descending\"\n";
+    let error = S2nQuic.run(&scenario(6.0, LINK, media), &mut |_| Ok(None), &|_| false).unwrap_err().to_string();
+    assert!(error.contains("\"m\"") && error.contains("group_order"), "{error}");
+    assert!(error.contains("streams with priorities, which s2n-quic's API has not"), "{error}");
+}
+
+#[test]
 fn two_processes_write_the_same_logs() {
     let _machine = crate::shared();
     let write = |directory: &Path| {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::scenario::{GroupOrder, Objects};
 use proptest::prelude::*;
 use windlass_controllers::Time;
 use windlass_network::{
@@ -590,6 +591,51 @@ fn a_video_in_chunks_is_read() {
         ("video = { chunk_s = 2, rates_mbps = [1], buffer_s = 2 }\nrequests = 2", "has a video and requests"),
     ] {
         let found = problems(&dumbbell("", keys));
+        assert!(found.contains(expected), "{keys}: {found}");
+    }
+}
+
+#[test]
+fn media_object_sequences_are_read() {
+    const FRAMES: &str = "application_mbps = 4\nframes_per_s = 25\nkey_frame_every = 50";
+    let objects = |keys: &str| read(&dumbbell("", &format!("{FRAMES}\n{keys}"))).flows[0].objects();
+    assert_eq!(objects(""), None);
+    let ascending = Objects { order: GroupOrder::Ascending, timeout: None };
+    assert_eq!(objects("group_order = \"ascending\""), Some(ascending));
+    let newest = Objects { order: GroupOrder::Descending, timeout: Some(Span::from_millis(500)) };
+    assert_eq!(objects("group_order = \"descending\"\ndelivery_timeout_ms = 500"), Some(newest));
+    let newest = "group_order = \"descending\"";
+    for (keys, expected) in [
+        (
+            format!("{FRAMES}\ngroup_order = \"newest\""),
+            "group_order is \"newest\"; expected \"ascending\" or \"descending\"",
+        ),
+        (
+            format!("{FRAMES}\ndelivery_timeout_ms = 500"),
+            "has delivery_timeout_ms, but no group_order (add group_order)",
+        ),
+        (
+            format!("{FRAMES}\n{newest}\ndelivery_timeout_ms = 0"),
+            "delivery_timeout_ms is 0; expected a number above 0 and up to 3600000 ms",
+        ),
+        (
+            format!("application_mbps = 4\nframes_per_s = 25\n{newest}"),
+            "has group_order, but no key_frame_every (add key_frame_every, the objects of a group)",
+        ),
+        (format!("application_mbps = 4\n{newest}"), "has group_order, but no frames_per_s (add frames_per_s)"),
+        (newest.to_owned(), "has group_order, but no frames_per_s"),
+        (
+            format!("{FRAMES}\n{newest}\ntransfer_bytes = 100000"),
+            "has group_order and transfer_bytes, but each of its groups has a stream",
+        ),
+        (format!("{FRAMES}\n{newest}\nrequests = 1"), "has group_order and requests"),
+        (format!("{FRAMES}\n{newest}\narrivals = {{ every_s = 1 }}"), "has group_order and arrivals"),
+        (
+            format!("{FRAMES}\n{newest}\nrecovery = \"tcp-sack\""),
+            "has group_order, but recovers as TCP does, which has one stream",
+        ),
+    ] {
+        let found = problems(&dumbbell("", &keys));
         assert!(found.contains(expected), "{keys}: {found}");
     }
 }
