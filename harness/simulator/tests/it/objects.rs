@@ -1,6 +1,7 @@
 //! Media object sequences: the order of groups, the delivery timeout, what becomes of every object.
 
 use windlass_simulator::outcome::{FlowOutcome, FrameOutcome, ObjectOutcome};
+use windlass_simulator::scenario::Builtin;
 use windlass_simulator::sim;
 
 use crate::common::scenario;
@@ -96,6 +97,19 @@ fn after_a_blackout_the_receiver_goes_on_with_a_later_group() {
     // Those of 8 s and 10 s; that of 12 s if the sender finds out late that the path is back.
     assert!((2..=3).contains(&objects.groups_dropped), "{newest:?}");
     assert!(newest.late < all.late / 4 && newest.delivered < all.delivered, "{newest:?} {all:?}");
+}
+
+#[test]
+fn the_example_drops_while_its_path_is_too_small_and_no_longer() {
+    let text = Builtin::named("media-objects").unwrap().text;
+    for controller in ["cubic", "bbr", "copa", "scream"] {
+        let frames = |text: &str| sim::run(&scenario(text, controller)).unwrap().flows[0].frames.unwrap();
+        let objects = frames(text).objects.unwrap();
+        // Of sixteen groups those of 10 to 20 s, and one on either side.
+        assert!((1..=7).contains(&objects.groups_dropped), "{controller}: {objects:?}");
+        let wide = frames(&text.replace("rate_mbps = 3 }", "rate_mbps = 30 }")).objects.unwrap();
+        assert!(wide.groups_dropped < objects.groups_dropped, "{controller}: {wide:?} {objects:?}");
+    }
 }
 
 #[test]
