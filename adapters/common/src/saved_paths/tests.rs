@@ -1,7 +1,7 @@
 //! `RFC 9959 §3.1, §3.2, §3.5, §4.3.1`.
 
 use windlass_controllers::event::{PacketSent, PacketsAcked, PacketsLost, RttSample};
-use windlass_controllers::{EventKind, Signals};
+use windlass_controllers::{Algorithm, EventKind, Signals};
 
 use super::*;
 use crate::{Flow, FlowBuilder, NamedController, NewFlow, Peer, Stack};
@@ -142,17 +142,19 @@ fn a_safe_retreat_deletes_what_was_saved() {
     assert!(paths.is_empty());
 }
 
+/// They share more than what is saved of a path.
 #[test]
-fn flows_of_groups_and_without_a_window_of_their_own_do_not_resume() {
-    for text in ["nada", "tcp-p"] {
+fn flows_of_groups_do_not_resume_and_all_others_do() {
+    for entry in Algorithm::ALL {
+        let text = entry.name;
+        let fresh = NamedController::read(text).unwrap();
         let paths = SavedPaths::new(settings());
         observe(&paths, 1, &path(0), 400);
-        let builder = builder(text, &paths);
-        let fresh = NamedController::read(text).unwrap();
-        let flow = start(&builder, 1000);
+        let flow = start(&builder(text, &paths), 1000);
+        let groups = fresh.needs().contains(Signals::GROUPS);
+        assert_eq!(paths.resume(&1, path(1000)).saved.is_some(), groups, "{text}: only one flow at a time has it");
         let plain = Flow::ungrouped(fresh, &path(1000));
-        assert_eq!(flow.cwnd(), plain.cwnd(), "{text}");
-        assert!(paths.resume(&1, path(1000)).saved.is_some(), "{text}: it is not in use");
+        assert_eq!(flow.cwnd(), plain.cwnd(), "{text}: nothing is confirmed yet");
     }
 }
 
