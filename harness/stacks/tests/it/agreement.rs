@@ -181,7 +181,7 @@ const HARD: [(&str, &str, [f64; 2]); 9] = [
     ),
     (
         "bbr",
-        "duration_s = 120\n\
+        "duration_s = 240\n\
          [dumbbell]\nrate_mbps = 20\nrtt_ms = 20\nbuffer_bdp = 4\nqueue = { kind = \"step\", threshold_packets = 5 }\n\
          [[flow]]\necn = true\n\
          [[flow]]\ncontroller = \"cubic\"\nstart_s = 2\n",
