@@ -104,7 +104,7 @@ impl<C: ConfiguredController> congestion::Controller for Controller<C> {
             metrics.congestion_window = decision.cwnd.max(self.path.least_window());
             metrics.ssthresh = decision.ssthresh;
             metrics.send_quantum = self.path.send_quantum();
-            metrics.pacing_rate = self.path.pacing_rate().map(|bits| (bits / 8).max(1));
+            metrics.pacing_rate = decision.pacing_rate.map(|bits| (bits / 8).max(1));
         });
         metrics
     }

@@ -87,27 +87,22 @@ pub struct Writer {
     began: Option<Instant>,
     /// The groups, if it writes a media object sequence.
     pub groups: Option<Groups>,
-    /// The time of the run that the last write came at.
-    wrote: (Option<Instant>, Time),
+    /// When it last wrote, and the time of the run then.
+    wrote: Option<(Instant, Time)>,
 }
 
 impl Writer {
     /// One that `writes`; `None` if it has always more than fits.
     #[must_use]
     pub fn new(writes: Option<Writes>) -> Writer {
-        Writer {
-            source: writes.map(application::Source::new),
-            began: None,
-            groups: Groups::new(writes),
-            wrote: (None, Time::ZERO),
-        }
+        Writer { source: writes.map(application::Source::new), began: None, groups: Groups::new(writes), wrote: None }
     }
 
     /// Writes what is due at `now`, which is `time` of the run, into the numbers of `meter`; the first call begins. Returns
     /// how many bytes there are beyond the `made` ones.
     pub fn write(&mut self, now: Instant, made: u64, time: Time, meter: &mut Meter) -> u64 {
         let Some(source) = &mut self.source else { return u64::MAX };
-        self.wrote = (Some(now), time);
+        self.wrote = Some((now, time));
         let began = *self.began.get_or_insert(now);
         if !source.has_frames() {
             let since = u64::try_from(now.saturating_duration_since(began).as_nanos()).unwrap_or(u64::MAX);
@@ -134,9 +129,8 @@ impl Writer {
     #[must_use]
     pub fn next(&self) -> Option<Instant> {
         let write = self.began? + Duration::from_nanos(self.source.as_ref()?.next().0);
-        let (wrote, time) = self.wrote;
-        let timeout = self.groups.as_ref().and_then(Groups::next).zip(wrote);
-        let timeout = timeout.map(|(at, wrote)| wrote + Duration::from_nanos(at.since(time).0));
+        let timeout = self.groups.as_ref().and_then(Groups::next).zip(self.wrote);
+        let timeout = timeout.map(|(at, (wrote, time))| wrote + Duration::from_nanos(at.since(time).0));
         Some(timeout.map_or(write, |timeout| timeout.min(write)))
     }
 }

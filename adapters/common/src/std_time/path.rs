@@ -96,13 +96,6 @@ impl<C: ConfiguredController> Path<C> {
         2 * u64::from(self.path.mtu())
     }
 
-    /// The rate decided, bit/s; `None` where a window alone is, which the stack's pacer spreads by its own rule.
-    #[must_use]
-    #[inline]
-    pub fn pacing_rate(&self) -> Option<u64> {
-        self.flow().with_decision(|decision| decision.pacing_rate)
-    }
-
     /// Bytes that may leave at once; see [`PathFlow::send_quantum`].
     #[must_use]
     pub fn send_quantum(&self) -> Option<u64> {

@@ -114,7 +114,7 @@ impl<C: ConfiguredController> super::Path for Path<C> {
     }
 
     fn answers(&self) -> String {
-        format!("{:?}", (self.0.pacing_rate(), self.0.send_quantum()))
+        format!("{:?}", (self.0.flow().decision().pacing_rate, self.0.send_quantum()))
     }
 
     fn least_window(mtu: u16, _: u64) -> u64 {

@@ -107,8 +107,8 @@ impl FrameDelay {
             choice::controller(name)?;
         }
         let store: Store<Measured<Frames>> = Store::open(&self.out)?;
-        let timeout_ms = self.delivery_timeout.map(f64::from);
-        let objects = self.group_order.as_deref().map(|order| frame_delay::Objects { order, timeout_ms });
+        let objects = self.group_order.as_deref();
+        let objects = objects.map(|order| frame_delay::Objects { order, timeout_ms: self.delivery_timeout });
         let case = |queue| frame_delay::Case { queue, beside, encoder: self.encoder, objects };
         let rows: Vec<_> = pairs(&controllers, &stacks)
             .map(|(name, stack)| Queue::ALL.map(|queue| case(queue).cell(name, stack)))

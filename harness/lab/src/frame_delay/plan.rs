@@ -74,7 +74,7 @@ impl fmt::Display for Queue {
 }
 
 /// A video at a bottleneck.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Case<'a> {
     /// The bottleneck's queue.
     pub queue: Queue,
@@ -87,12 +87,12 @@ pub struct Case<'a> {
 }
 
 /// Delivery of groups of objects.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Objects<'a> {
     /// `group_order` of a scenario file.
     pub order: &'a str,
     /// `delivery_timeout_ms`; `None` if nothing is dropped.
-    pub timeout_ms: Option<f64>,
+    pub timeout_ms: Option<u32>,
 }
 
 impl Case<'_> {

@@ -57,7 +57,7 @@ fn a_delivery_timeout_spares_the_newest_group_the_wait_for_old_ones() {
         run(Case { queue: Queue::Deep, beside: Some("cubic"), encoder: false, objects: Some(objects) }, "copa", "sim")
     };
     let in_order = of(Objects { order: "ascending", timeout_ms: None });
-    let newest = of(Objects { order: "descending", timeout_ms: Some(500.0) });
+    let newest = of(Objects { order: "descending", timeout_ms: Some(500) });
     assert!(in_order.dropped() == Some(0.0) && newest.dropped().is_some_and(|dropped| dropped > 0.05), "{newest:?}");
     assert!(p95(&newest) < 800.0 && p95(&in_order) > 2.0 * p95(&newest), "{newest:?} {in_order:?}");
     assert_eq!(frames(Queue::Deep, "copa", None, "sim").dropped(), None, "frames on one stream are no objects");

@@ -186,12 +186,14 @@ impl PacketObserver for SenderLog {
     }
 
     fn received(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]) {
+        if self.acks.is_none() && self.log.is_none() {
+            return;
+        }
+        self.frames.read(payload);
         if let (Some(acks), PacketType::OneRtt) = (&mut self.acks, kind) {
-            self.frames.read(payload);
             acks.acknowledged(self.frames.acknowledged());
         }
         let Some(log) = &mut self.log else { return };
-        self.frames.read(payload);
         if kind == PacketType::Handshake && self.server {
             // A server is done with the initial keys when a Handshake packet arrives (`RFC 9001 §4.9.1`).
             log.outstanding.discard(PacketType::Initial);
