@@ -25,7 +25,7 @@ const FINE: u64 = 1024;
 
 /// A packet on a link.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
+pub struct Entry {
     /// The packet, with the marks it has.
     pub packet: Packet,
     /// Start of its transmission, ns.
@@ -286,6 +286,18 @@ impl Link {
         entry.packet.waited = waited;
         (entry.start, entry.deliver, entry.hop, entry.lost) = (start, deliver, hop, lost);
         entry
+    }
+
+    /// The packet that came last and is still on the link.
+    pub fn newest(&self) -> Option<&Entry> {
+        self.ring.get(self.ring.next().checked_sub(1)?)
+    }
+
+    /// Carries a packet that another part of the network has transmitted, and counted.
+    pub fn carry(&mut self, entry: &Entry) {
+        self.next_start = self.next_start.min(entry.start);
+        self.waiting_bytes += u64::from(entry.packet.bytes);
+        self.ring.push(*entry);
     }
 
     /// Gives a packet to the queue that owns its packets.

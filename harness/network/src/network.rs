@@ -8,6 +8,7 @@ use super::event_queue::EventQueue;
 use super::fault::{FaultEffect, Faults};
 use super::link::{Link, Queued};
 use super::packet::{Delivery, Fate, LinkId, Packet, RouteId};
+use super::partition::{Crossing, Partition};
 use super::stats::LinkStats;
 use super::topology::{Change, Topology, TopologyError};
 use super::traffic::Traffic;
@@ -50,6 +51,19 @@ pub struct Network {
     carries_bytes: bool,
     sent: u64,
     delivered: u64,
+    /// `None` if it carries all packets itself.
+    part: Option<Box<Part>>,
+}
+
+/// What a network that is a part of one knows of the others.
+struct Part {
+    number: u32,
+    /// The part of each link.
+    links: Vec<u32>,
+    /// The part in which a packet goes on that has passed a hop.
+    after: Vec<u32>,
+    /// Packets on their way to other parts.
+    crossing: Vec<Crossing>,
 }
 
 impl Network {
@@ -102,7 +116,55 @@ impl Network {
             carries_bytes: false,
             sent: 0,
             delivered: 0,
+            part: None,
         })
+    }
+
+    /// Part `number` of a network, in which nothing travels yet. It carries packets from the ends of routes and over
+    /// links that belong to it, and those that [cross](Self::take_crossing) to it from other parts.
+    ///
+    /// # Errors
+    /// The topology is inconsistent.
+    pub fn part(topology: &Topology, seed: u64, partition: &Partition, number: u32) -> Result<Network, TopologyError> {
+        let mut network = Network::new(topology, seed)?;
+        let links: Vec<u32> = (0..topology.links.len()).map(|id| partition.of_link(LinkId(id as u32))).collect();
+        let hops = &network.hops;
+        let after = hops.iter().enumerate().map(|(hop, link)| match hops.get(hop + 1) {
+            Some(next) if link & END == 0 && next & END == 0 => links[*next as usize],
+            Some(next) if link & END == 0 && next & SINK == 0 => partition.of_route(RouteId(next & !END)),
+            _ => number,
+        });
+        let after = after.collect();
+        network.changes.retain(|(link, _)| links[link.0 as usize] == number);
+        network.event_queue.set(CHANGES, network.changes.front().map_or(u64::MAX, |(_, change)| change.at.0));
+        for (source, first) in network.traffic_routes.iter().enumerate() {
+            let first = network.hops[*first as usize];
+            if first & END == 0 && links[first as usize] != number {
+                network.event_queue.set(1 + links.len() + source, u64::MAX);
+            }
+        }
+        network.part = Some(Box::new(Part { number, links, after, crossing: Vec::new() }));
+        Ok(network)
+    }
+
+    /// Hands over the packets that went on their way to other parts, in the order in which they were sent.
+    pub fn crossing(&mut self) -> impl Iterator<Item = Crossing> {
+        self.part.iter_mut().flat_map(|part| part.crossing.drain(..))
+    }
+
+    /// Takes a packet that is on its way from another part.
+    pub fn take_crossing(&mut self, crossing: &Crossing) {
+        let link = &mut self.links[crossing.link.0 as usize];
+        link.carry(&crossing.entry);
+        if link.has_one() {
+            self.event_queue.set(1 + crossing.link.0 as usize, link.next());
+        }
+    }
+
+    /// Whether a link belongs to it.
+    #[must_use]
+    pub fn owns(&self, link: LinkId) -> bool {
+        self.part.as_ref().is_none_or(|part| part.links[link.0 as usize] == part.number)
     }
 
     /// Whether [`poll`](Self::poll) also returns packets that were dropped or lost, with
@@ -192,6 +254,10 @@ impl Network {
                 self.report_dropped(LinkId(id as u32));
                 continue;
             }
+            if self.part.as_ref().is_some_and(|part| part.after[hop as usize] != part.number) {
+                // It goes on in another part.
+                continue;
+            }
             if lost {
                 self.report(hop, &delivery.packet, Fate::Lost(LinkId(id as u32)));
                 continue;
@@ -229,6 +295,12 @@ impl Network {
         let link = &mut self.links[target as usize];
         match link.arrive(self.now, packet, hop) {
             Queued::Accepted => {
+                if let Some(part) = &mut self.part {
+                    let goes_to = part.after[hop as usize];
+                    if let Some(entry) = link.newest().filter(|_| goes_to != part.number) {
+                        part.crossing.push(Crossing { part: goes_to, link: LinkId(target), entry: *entry });
+                    }
+                }
                 // Behind others it changes nothing about what comes next.
                 if link.has_one() {
                     self.event_queue.set(1 + target as usize, link.next());
@@ -376,7 +448,7 @@ impl Network {
     /// Packets dropped or lost so far.
     #[must_use]
     pub fn gone(&self) -> u64 {
-        self.links.iter().map(|link| link.gone()).sum::<u64>() + self.faults.as_ref().map_or(0, |faults| faults.lost)
+        self.own_links().map(|link| link.gone()).sum::<u64>() + self.faults.as_ref().map_or(0, |faults| faults.lost)
     }
 
     /// Packets queued, in transmission, under way or held back. At every instant,
@@ -384,7 +456,12 @@ impl Network {
     #[must_use]
     pub fn holds(&self) -> u64 {
         let held = self.faults.as_ref().map_or(0, |faults| faults.holds());
-        self.links.iter().map(|link| link.holds() as u64).sum::<u64>() + held
+        self.own_links().map(|link| link.holds() as u64).sum::<u64>() + held
+    }
+
+    fn own_links(&self) -> impl Iterator<Item = &Link> {
+        let own = |number: &usize| self.owns(LinkId(*number as u32));
+        (0..self.links.len()).filter(own).map(|number| &self.links[number])
     }
 }
 

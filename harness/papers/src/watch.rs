@@ -7,7 +7,7 @@ use super::artefact::artefact;
 use super::time_series::{FlowTimeSeries, TimeSeries};
 use windlass_network::{Limit, LinkId};
 use windlass_simulator::scenario::Scenario;
-use windlass_simulator::sim::{SimError, Simulation};
+use windlass_simulator::sim::{PacketCounts, SimError, Simulation};
 
 /// Why a run has no record.
 #[derive(thiserror::Error)]
@@ -66,7 +66,7 @@ pub fn watch(
     stop: &dyn Fn(f64) -> bool,
 ) -> Result<TimeSeries, WatchError> {
     let mut simulation = Simulation::new(scenario)?;
-    let link = simulation.network().link(bottleneck).ok_or_else(|| WatchError::NoLink(bottleneck.to_owned()))?;
+    let link = simulation.link(bottleneck).ok_or_else(|| WatchError::NoLink(bottleneck.to_owned()))?;
     let spec = &scenario.topology.links[link.0 as usize];
     let (rate, limit) = (spec.rate, spec.limit);
     let points = (scenario.duration.0 / step.0.max(1)) as usize;
@@ -95,7 +95,7 @@ pub fn watch(
             simulation.check().map_err(SimError::from)?;
         }
         time.push(at.0 as f64 / 1e9);
-        let stats = simulation.network().stats(link, at);
+        let stats = simulation.link_stats(link, at);
         queue.push(simulation.waiting(link).0 as f64);
         queue_integral.push(stats.waiting_packet_seconds);
         forwarded.push(stats.forwarded_bytes);
@@ -123,7 +123,7 @@ pub fn watch(
         }
     }
     check(&mut simulation, link, limit)?;
-    let max_queue = simulation.network().stats(link, simulation.now()).max_waiting as f64;
+    let max_queue = simulation.link_stats(link, simulation.now()).max_waiting as f64;
     let outcome = simulation.finish();
     let series = TimeSeries {
         max_queue,
@@ -153,10 +153,9 @@ fn check(simulation: &mut Simulation, link: LinkId, limit: Limit) -> Result<(), 
         let scenario = simulation.scenario();
         Err(WatchError::Violated { scenario: scenario.name.clone(), seed: scenario.seed, at: at.0 as f64 / 1e9, what })
     };
-    let network = simulation.network();
-    let (sent, delivered, gone, holds) = (network.sent(), network.delivered(), network.gone(), network.holds());
-    if sent != delivered + gone + holds {
-        return violated(format!("{sent} packets sent, but {delivered} delivered, {gone} gone, {holds} under way"));
+    let PacketCounts { sent, delivered, gone, held } = simulation.packet_counts();
+    if sent != delivered + gone + held {
+        return violated(format!("{sent} packets sent, but {delivered} delivered, {gone} gone, {held} under way"));
     }
     let full = match limit {
         Limit::Unlimited => false,
@@ -167,7 +166,7 @@ fn check(simulation: &mut Simulation, link: LinkId, limit: Limit) -> Result<(), 
         return violated(format!("{} packets wait where {limit:?} may", waiting.0));
     }
     // A packet that is being sent has not been counted; one more byte is rounding.
-    let stats = network.stats(link, at);
+    let stats = simulation.link_stats(link, at);
     if stats.capacity_bytes > 0.0 && stats.forwarded_bytes as f64 > stats.capacity_bytes + 1.0 {
         return violated(format!("{} bytes sent of at most {}", stats.forwarded_bytes, stats.capacity_bytes));
     }

@@ -11,5 +11,5 @@ pub use dynamic_flows::gather;
 pub use flow::Meter;
 pub use frames::FrameMeter;
 pub use histogram::Histogram;
-pub use network::NetworkMeter;
+pub use network::{MeteredNetwork, NetworkMeter};
 pub use tally::{Hash, Tally, hex, tally};

@@ -4,7 +4,33 @@ use windlass_controllers::{Span, Time};
 
 use crate::outcome::{FlowOutcome, FlowSeries, QueueOutcome, QueueSeries};
 use crate::scenario::Scenario;
-use windlass_network::{Limit, LinkStats, Network};
+use windlass_network::{Limit, LinkId, LinkStats, Network};
+
+/// What is measured of a network, which may be carried in parts.
+pub trait MeteredNetwork {
+    /// Packets and bytes waiting at a link at `now`.
+    fn waiting(&mut self, link: LinkId, now: Time) -> (u64, u64);
+
+    /// Counters of a link until `now`.
+    fn stats(&self, link: LinkId, now: Time) -> LinkStats;
+
+    /// Packets that a traffic source, by its number in the topology, sent and got delivered so far.
+    fn traffic(&self, number: usize) -> (u64, u64);
+}
+
+impl MeteredNetwork for Network {
+    fn waiting(&mut self, link: LinkId, now: Time) -> (u64, u64) {
+        self.waiting(link, now)
+    }
+
+    fn stats(&self, link: LinkId, now: Time) -> LinkStats {
+        self.stats(link, now)
+    }
+
+    fn traffic(&self, number: usize) -> (u64, u64) {
+        self.traffic(number)
+    }
+}
 
 /// Series of a scenario's queues and cross traffic while it runs.
 #[derive(Clone, Debug)]
@@ -37,7 +63,7 @@ impl NetworkMeter {
     }
 
     /// A point of all series at `now`.
-    pub fn sample(&mut self, now: Time, scenario: &Scenario, network: &mut Network) {
+    pub fn sample(&mut self, now: Time, scenario: &Scenario, network: &mut impl MeteredNetwork) {
         for (link, series) in scenario.queues.iter().zip(&mut self.queues) {
             series.time_s.push(now.0 as f64 / 1e9);
             series.packets.push(network.waiting(*link, now).0 as f64);
@@ -56,7 +82,12 @@ impl NetworkMeter {
 
     /// The results at `end`: cross traffic as uncontrolled flows, and queues.
     #[must_use]
-    pub fn finish(self, end: Time, scenario: &Scenario, network: &Network) -> (Vec<FlowOutcome>, Vec<QueueOutcome>) {
+    pub fn finish(
+        self,
+        end: Time,
+        scenario: &Scenario,
+        network: &impl MeteredNetwork,
+    ) -> (Vec<FlowOutcome>, Vec<QueueOutcome>) {
         let traffic = self.traffic.into_iter().enumerate().map(|(number, meter)| {
             let spec = &scenario.topology.traffic[number];
             let (sent, delivered) = network.traffic(number);

@@ -152,6 +152,7 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
         dynamic_flows: plan.dynamic_flows,
         weight_changes: plan.weight_changes,
         max_packets_under_way: under_way.map_or(Scenario::MAX_PACKETS_UNDER_WAY, |found| found.value),
+        threads: 1,
     })
 }
 

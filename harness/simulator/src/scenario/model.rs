@@ -36,6 +36,9 @@ pub struct Scenario {
     pub weight_changes: Vec<WeightChange>,
     /// So many packets under way end a run: sent, and neither acknowledged nor taken for lost.
     pub max_packets_under_way: u64,
+    /// Threads that one run of the simulator may use, where its network can be cut; 1 unless the caller says so. Nothing
+    /// of the result depends on it.
+    pub threads: usize,
 }
 
 /// A run has more packets under way than its scenario allows.
@@ -60,6 +63,16 @@ impl std::fmt::Debug for Runaway {
     }
 }
 
+impl Runaway {
+    /// Ends a run at `now` whose flows have so many `packets` under way, where `bound` may be.
+    ///
+    /// # Errors
+    /// They are more.
+    pub fn check(now: Time, packets: u64, bound: u64) -> Result<(), Runaway> {
+        if packets <= bound { Ok(()) } else { Err(Runaway { at_s: now.0 as f64 / 1e9, packets, bound }) }
+    }
+}
+
 impl Scenario {
     /// Packets under way that end a run unless the file says so.
     pub const MAX_PACKETS_UNDER_WAY: u64 = 10_000_000;
@@ -69,8 +82,7 @@ impl Scenario {
     /// # Errors
     /// They are more than allowed.
     pub fn allows(&self, now: Time, packets: u64) -> Result<(), Runaway> {
-        let bound = self.max_packets_under_way;
-        if packets <= bound { Ok(()) } else { Err(Runaway { at_s: now.0 as f64 / 1e9, packets, bound }) }
+        Runaway::check(now, packets, self.max_packets_under_way)
     }
 
     /// What is known, before the run, of the paths that flows resume; for its flows to share, which keep there what they

@@ -1,18 +1,19 @@
 //! The run: network, flows and time.
 
-use windlass_adapter::{Groups, NamedController, Recorder};
+use windlass_adapter::{NamedController, Recorder};
 use windlass_controllers::{Algorithm, ConfiguredController, Time};
 
 use super::counts::FlowCounts;
 use super::flow::FlowRun;
 use super::observer::FlowObserver;
-use crate::measure::{NetworkMeter, gather};
+use super::part::Part;
+use super::parts::Parts;
+use crate::measure::{MeteredNetwork, NetworkMeter, gather};
 use crate::outcome::{FlowSeries, Outcome, QueueSeries};
 use crate::scenario::{
-    FRAMES, FlowSet, FlowSpec, OBJECTS, RECEIVER, Runaway, Scenario, StartSchedule, VIDEO, WRITES, WeightChanges,
-    set_weight,
+    FRAMES, FlowSet, FlowSpec, OBJECTS, RECEIVER, Runaway, Scenario, VIDEO, WRITES, WeightChanges, set_weight,
 };
-use windlass_network::{Delivery, EventQueue, Fate, LinkId, Network, TopologyError};
+use windlass_network::{LinkId, LinkStats, Network, TopologyError};
 
 /// Why a scenario cannot be simulated.
 #[derive(Clone, PartialEq, thiserror::Error)]
@@ -68,29 +69,26 @@ pub fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
     Ok(simulation.finish())
 }
 
-/// Events between two counts of the packets under way.
-const EVENTS_BETWEEN_CHECKS: u32 = 1 << 16;
-/// Events between two counts of one flow's.
-const EVENTS_BETWEEN_FLOW_CHECKS: u32 = 1 << 8;
-
 /// A scenario being run. Equal scenarios, seeds and engines give equal outcomes to the bit.
 pub struct Simulation<E: ConfiguredController = NamedController> {
     scenario: Scenario,
-    network: Network,
-    flows: Vec<FlowRun<E>>,
-    /// The earliest timer of each flow.
-    event_queue: EventQueue,
-    groups: Groups<E, String>,
-    weight_changes: WeightChanges<E>,
-    start_schedule: StartSchedule,
-    /// No flow waits for another.
-    is_set: bool,
+    parts: Parts<E>,
     now: Time,
     samples: u64,
     meter: NetworkMeter,
-    /// Events until the next look at how many packets are under way.
-    until_check: u32,
-    runaway: Option<Runaway>,
+}
+
+/// What became of the packets of a run so far, cross traffic included: `sent = delivered + gone + held`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PacketCounts {
+    /// Put on routes.
+    pub sent: u64,
+    /// Reached the end of their routes.
+    pub delivered: u64,
+    /// Dropped or lost.
+    pub gone: u64,
+    /// Queued, in transmission or under way.
+    pub held: u64,
 }
 
 impl Simulation<NamedController> {
@@ -117,9 +115,8 @@ impl Simulation<NamedController> {
         // There are no others.
         let other = NamedController::Catalogue(Algorithm::Reno(Default::default()));
         let mut simulation = Simulation::with(scenario, |flow| *flow.control.algorithm().unwrap_or(&other))?;
-        simulation.weight_changes = WeightChanges::new(&scenario.weight_changes, set_weight);
-        let changes = simulation.flows.len();
-        simulation.event_queue.set(changes, simulation.weight_changes.next(Time::ZERO));
+        simulation.parts.change_weights(WeightChanges::new(&scenario.weight_changes, set_weight));
+        simulation.parts.divide(scenario, scenario.threads)?;
         Ok(simulation)
     }
 }
@@ -143,26 +140,14 @@ impl<E: ConfiguredController> Simulation<E> {
                 FlowRun::new(spec, number, engine(spec), scenario.seed, ci_path, &saved_paths)
             })
             .collect();
-        let mut simulation = Simulation {
-            // After the flows' timers, the changes of groups.
-            event_queue: EventQueue::new(flows.len() + 1),
+        let part = Part::new(network, flows, start_schedule, scenario.max_packets_under_way);
+        Ok(Simulation {
             meter: NetworkMeter::new(scenario),
-            network,
-            flows,
-            groups: Groups::default(),
-            weight_changes: WeightChanges::new(&[], |_, _| false),
-            is_set: start_schedule.is_set(),
-            start_schedule,
+            parts: Parts::one(part, scenario.max_packets_under_way),
             now: Time::ZERO,
             samples: 0,
-            until_check: EVENTS_BETWEEN_CHECKS,
-            runaway: None,
             scenario: scenario.clone(),
-        };
-        for number in 0..simulation.flows.len() {
-            simulation.arm(number);
-        }
-        Ok(simulation)
+        })
     }
 
     /// Has `observer` see the packets of flow `number` and `recorder` its controller's
@@ -173,12 +158,12 @@ impl<E: ConfiguredController> Simulation<E> {
         observer: Option<Box<dyn FlowObserver>>,
         recorder: Option<Box<dyn Recorder>>,
     ) {
-        self.flows[number].observer = observer;
-        self.flows[number].recorder = recorder;
+        let flow = self.parts.flow_mut(number);
+        (flow.observer, flow.recorder) = (observer, recorder);
     }
 
     pub(super) fn flow(&self, number: usize) -> &FlowRun<E> {
-        &self.flows[number]
+        self.parts.flow(number)
     }
 
     /// What flow `number`, by its place in the scenario, has done so far.
@@ -187,7 +172,7 @@ impl<E: ConfiguredController> Simulation<E> {
     /// There is no such flow.
     #[must_use]
     pub fn counts(&self, number: usize) -> FlowCounts {
-        self.flows[number].counts()
+        self.parts.flow(number).counts()
     }
 
     /// Window, goodput and RTT of flow `number`, by its place in the scenario, up to now.
@@ -196,7 +181,7 @@ impl<E: ConfiguredController> Simulation<E> {
     /// There is no such flow.
     #[must_use]
     pub fn series(&self, number: usize) -> &FlowSeries {
-        self.flows[number].series()
+        self.parts.flow(number).series()
     }
 
     /// The lengths of the scenario's queues up to now, in its order.
@@ -211,12 +196,12 @@ impl<E: ConfiguredController> Simulation<E> {
     /// # Panics
     /// There is no such flow.
     pub fn inspect(&self, number: usize, visit: &mut dyn FnMut(&'static str, f64)) {
-        self.flows[number].inspect(visit);
+        self.parts.flow(number).inspect(visit);
     }
 
     /// Packets and bytes waiting at a link as of now.
     pub fn waiting(&mut self, link: LinkId) -> (u64, u64) {
-        self.network.waiting(link, self.now)
+        self.parts.waiting(link, self.now)
     }
 
     /// The scenario that is run.
@@ -231,10 +216,28 @@ impl<E: ConfiguredController> Simulation<E> {
         self.now
     }
 
-    /// The network, to look into.
+    /// The link of that name; `None` if there is none.
     #[must_use]
-    pub fn network(&self) -> &Network {
-        &self.network
+    pub fn link(&self, name: &str) -> Option<LinkId> {
+        self.scenario.topology.links.iter().position(|link| link.name == name).map(|number| LinkId(number as u32))
+    }
+
+    /// Counters of a link until `now`, which is not before the last event.
+    #[must_use]
+    pub fn link_stats(&self, link: LinkId, now: Time) -> LinkStats {
+        self.parts.stats(link, now)
+    }
+
+    /// What became of packets so far.
+    #[must_use]
+    pub fn packet_counts(&self) -> PacketCounts {
+        self.parts.packet_counts()
+    }
+
+    /// Threads that it runs on.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.parts.len()
     }
 
     /// Whether it goes on as it should.
@@ -242,36 +245,7 @@ impl<E: ConfiguredController> Simulation<E> {
     /// # Errors
     /// Too many packets were [under way](Scenario::max_packets_under_way); it stands still since then.
     pub fn check(&self) -> Result<(), Runaway> {
-        self.runaway.map_or(Ok(()), Err)
-    }
-
-    /// Counts an event of flow `number`, and now and again what all have under way. Returns whether to stop.
-    #[inline]
-    fn runs_away(&mut self, number: usize, now: u64) -> bool {
-        self.until_check -= 1;
-        self.until_check.is_multiple_of(EVENTS_BETWEEN_FLOW_CHECKS) && self.look(number, now)
-    }
-
-    #[cold]
-    fn look(&mut self, number: usize, now: u64) -> bool {
-        let own = self.flows.get(number).map_or(0, FlowRun::under_way);
-        if self.until_check > 0 && own <= self.scenario.max_packets_under_way {
-            return false;
-        }
-        self.until_check = EVENTS_BETWEEN_CHECKS;
-        let under_way = self.flows.iter().map(FlowRun::under_way).sum();
-        self.runaway = self.scenario.allows(Time(now), under_way).err();
-        self.runaway.is_some()
-    }
-
-    #[inline]
-    fn arm(&mut self, number: usize) {
-        let flow = &mut self.flows[number];
-        let soonest = flow.timers.soonest();
-        if soonest < flow.armed {
-            flow.armed = soonest;
-            self.event_queue.set(number, soonest);
-        }
+        self.parts.check()
     }
 
     /// Runs until `end` or the end of the scenario, events at that instant included.
@@ -280,7 +254,7 @@ impl<E: ConfiguredController> Simulation<E> {
         loop {
             let point = self.next_sample();
             let stop = point.min(end);
-            self.advance(stop);
+            self.parts.advance(self.now, stop);
             self.now = stop;
             if point > end {
                 return;
@@ -294,92 +268,11 @@ impl<E: ConfiguredController> Simulation<E> {
         Time((self.samples + 1).saturating_mul(self.scenario.sample.0))
     }
 
-    /// Handles everything until `end`. At one instant the network comes first, then the
-    /// flows in order.
-    fn advance(&mut self, end: Time) {
-        let mut delivery = Delivery::default();
-        loop {
-            let in_network = self.network.next().map_or(u64::MAX, |at| at.0);
-            let (in_flows, number) = self.event_queue.first();
-            let now = in_network.min(in_flows);
-            if now > end.0 || now == u64::MAX || self.runaway.is_some() {
-                return;
-            }
-            if in_network <= in_flows {
-                while self.network.poll_into(Time(now), &mut delivery) {
-                    let number = delivery.packet.flow as usize;
-                    if delivery.fate != Fate::Delivered {
-                        self.flows[number].gone(&delivery.packet, delivery.fate);
-                        continue;
-                    }
-                    self.flows[number].delivered(now, &delivery.packet, &mut self.network);
-                    self.arm(number);
-                    if !self.is_set {
-                        self.call(number, now);
-                    }
-                    if self.runs_away(number, now) {
-                        return;
-                    }
-                }
-            } else {
-                if !self.weight_changes.is_empty() && self.change(number, now) {
-                    continue;
-                }
-                let flow = &mut self.flows[number];
-                flow.armed = u64::MAX;
-                flow.due(now, &mut self.network, &self.groups);
-                // Whatever comes next has not been on the event_queue.
-                self.event_queue.set(number, u64::MAX);
-                self.arm(number);
-                if !self.is_set {
-                    self.call(number, now);
-                }
-                if self.runs_away(number, now) {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Changes groups, if that is what is due, and gives a flow that may join now a group
-    /// that is as it should be.
-    #[cold]
-    fn change(&mut self, number: usize, now: u64) -> bool {
-        let now = Time(now);
-        let Some(flow) = self.flows.get_mut(number) else {
-            self.weight_changes.apply(now, &self.groups);
-            self.event_queue.set(number, self.weight_changes.next(now));
-            return true;
-        };
-        if flow.spec.group.is_some() && !flow.has_started() {
-            flow.armed = u64::MAX;
-            flow.due(now.0, &mut self.network, &self.groups);
-            self.weight_changes.apply(now, &self.groups);
-            self.event_queue.set(number, u64::MAX);
-            self.arm(number);
-            return true;
-        }
-        false
-    }
-
-    /// Starts what waits for flow `number`, if that is over.
-    #[cold]
-    fn call(&mut self, number: usize, now: u64) {
-        if self.flows[number].is_newly_over() {
-            for (waiting, at) in self.start_schedule.over(number, Time(now)) {
-                self.flows[waiting].start_at(at);
-                self.arm(waiting);
-            }
-        }
-    }
-
     fn sample(&mut self) {
         self.samples += 1;
         let now = self.now;
-        for flow in &mut self.flows {
-            flow.sample(now.0);
-        }
-        self.meter.sample(now, &self.scenario, &mut self.network);
+        self.parts.flows_mut().for_each(|flow| flow.sample(now.0));
+        self.meter.sample(now, &self.scenario, &mut self.parts);
     }
 
     /// Runs to the end of the scenario; the result.
@@ -393,10 +286,11 @@ impl<E: ConfiguredController> Simulation<E> {
     #[must_use]
     pub fn break_off(self) -> Outcome {
         let end = self.now;
-        let (traffic, queues) = self.meter.finish(end, &self.scenario, &self.network);
-        let flows = self.flows.into_iter().map(|flow| flow.outcome(end.0)).collect();
+        let (traffic, queues) = self.meter.finish(end, &self.scenario, &self.parts);
+        let (flows, start_schedule) = self.parts.into_flows();
+        let flows = flows.into_iter().map(|flow| flow.outcome(end.0)).collect();
         Outcome {
-            flows: gather(flows, &self.scenario, &self.start_schedule).into_iter().chain(traffic).collect(),
+            flows: gather(flows, &self.scenario, &start_schedule).into_iter().chain(traffic).collect(),
             scenario: self.scenario.name,
             stack: "sim".to_owned(),
             seed: self.scenario.seed,

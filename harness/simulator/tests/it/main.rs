@@ -19,6 +19,7 @@ mod queues;
 mod sim_flows;
 mod sim_idle;
 mod sim_marks;
+mod sim_parts;
 mod sim_receiver;
 mod sim_recovery;
 mod sim_sack;

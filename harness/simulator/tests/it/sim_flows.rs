@@ -51,10 +51,10 @@ fn packets_are_conserved_at_every_instant() {
     let mut simulation = Simulation::new(&scenario(&text, "reno")).unwrap();
     for step in 0..50_000 {
         simulation.run_until(Time(step * 100_000));
-        let network = simulation.network();
-        assert_eq!(network.sent(), network.delivered() + network.gone() + network.holds());
+        let packets = simulation.packet_counts();
+        assert_eq!(packets.sent, packets.delivered + packets.gone + packets.held);
     }
-    assert!(simulation.network().sent() > 5_000);
+    assert!(simulation.packet_counts().sent > 5_000);
 }
 
 /// A constant window below the BDP: the rate is the window over the RTT, and nobody waits.
@@ -99,10 +99,10 @@ fn what_an_ack_may_not_let_go_leaves_with_the_next() {
     let text = format!("duration_s = 100\n{PATH}{DUMBBELL}{FLOW}pacing = false\nack_burst_packets = 3\n");
     let (mut simulation, _) = with_constant(&text, 30);
     simulation.run_until(Time(1));
-    assert_eq!(simulation.network().sent(), 3);
+    assert_eq!(simulation.packet_counts().sent, 3);
     // Three ACKs, and three packets for each.
     simulation.run_until(Time::ZERO + Span::from_millis(50));
-    assert_eq!(simulation.network().sent(), 3 + 3 + 9);
+    assert_eq!(simulation.packet_counts().sent, 3 + 3 + 9);
     let flow = &simulation.finish().flows[0];
     let expected = 30.0 * 1250.0 * 8.0 / 0.041 / 1e6;
     assert!((flow.goodput_mbps / expected - 1.0).abs() < 0.01, "{}, expected {expected}", flow.goodput_mbps);
