@@ -1,7 +1,7 @@
 """Packets per CPU second of several commands that take turns, and what the others reach of the first.
 
-turns.py TURNS NAME COMMAND [NAME COMMAND …]: each COMMAND prints `packets NUMBER` somewhere, which is divided by
-the CPU time, user and system, that the process took. Ratios are of the two runs of one turn; their interval is
+turns.py [--elapsed] TURNS NAME COMMAND [NAME COMMAND …]: each COMMAND prints `packets NUMBER` somewhere, which is
+divided by the CPU time, user and system, that the process took, or by the time that passed. Ratios are of the two runs of one turn; their interval is
 that of the median, 95 % by order statistics.
 """
 
@@ -11,18 +11,19 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 
 
-def rate(command):
-    """Million packets per CPU second of one run."""
-    before = os.times()
+def rate(command, elapsed):
+    """Million packets per CPU second, or per second that passed, of one run."""
+    before, began = os.times(), time.monotonic()
     done = subprocess.run(shlex.split(command), capture_output=True, text=True, check=True)
-    after = os.times()
+    after, took = os.times(), time.monotonic() - began
     packets = re.search(r"packets (\d+)", done.stdout)
     if packets is None:
         sys.exit(f"turns.py: {command} printed no `packets NUMBER`")
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return int(packets[1]) / cpu / 1e6
+    return int(packets[1]) / (took if elapsed else cpu) / 1e6
 
 
 def interval(values):
@@ -37,8 +38,10 @@ def interval(values):
 
 
 def main():
-    turns, names, commands = int(sys.argv[1]), sys.argv[2::2], sys.argv[3::2]
-    rates = [[rate(command) for command in commands] for _ in range(turns)]
+    elapsed = sys.argv[1] == "--elapsed"
+    turns, *rest = sys.argv[1 + elapsed:]
+    names, commands = rest[::2], rest[1::2]
+    rates = [[rate(command, elapsed) for command in commands] for _ in range(int(turns))]
     columns = list(zip(*rates))
     for name, column in zip(names, columns):
         middle, low, high = interval(column)

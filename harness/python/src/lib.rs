@@ -132,7 +132,7 @@ fn run(
         |stop| {
             // A thread that Python knows already is called back several times as fast.
             controllers.stop_by(stop);
-            cli::results(asked, Host { stop, thread: |work| Python::attach(|py| py.detach(work)) })
+            cli::results(asked, Host { stop, thread: |work| Python::attach(|py| py.detach(work)), divides: false })
         },
     );
     controllers.outcome(results).map(Results)

@@ -44,6 +44,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let outcome = simulation.finish();
     let took = began.elapsed().as_secs_f64();
     let packets: u64 = outcome.flows.iter().map(|flow| flow.packets_sent).sum();
-    println!("packets {packets} threads {threads} elapsed {took:.3} million_packets_per_s {:.3}", packets as f64 / took / 1e6);
+    println!(
+        "packets {packets} threads {threads} elapsed {took:.3} million_packets_per_s {:.3}",
+        packets as f64 / took / 1e6
+    );
     Ok(())
 }

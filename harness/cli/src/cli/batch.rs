@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread::available_parallelism;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
@@ -41,7 +42,7 @@ pub(super) struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Every combination, ordered by scenario, controller and stack.
+    /// Every combination, ordered by scenario, controller and stack, on a thread each.
     fn combinations(&self) -> Vec<Job<'_>> {
         let own = [None];
         let named: Vec<Option<&str>> = self.controllers.iter().map(|name| Some(name.as_str())).collect();
@@ -54,6 +55,7 @@ impl Batch<'_> {
                     controller: *controller,
                     stack: *stack,
                     seed: self.seed,
+                    threads: 1,
                 }));
             }
         }
@@ -152,7 +154,13 @@ impl Batch<'_> {
         progress: &Progress,
         logs: Option<(LogSettings, &Path)>,
     ) -> Result<Vec<Run>, CliError> {
-        let jobs = self.combinations();
+        let mut jobs = self.combinations();
+        if host.divides {
+            let threads = if self.jobs == 0 { available_parallelism().map_or(1, usize::from) } else { self.jobs };
+            // What fewer runs leave of the threads is shared among them.
+            let each = threads / jobs.len().clamp(1, threads);
+            jobs.iter_mut().for_each(|job| job.threads = each);
+        }
         let stopping = || host.stop.load(Ordering::Relaxed);
         let carry_out = |job: &Job<'_>| {
             let mut reported = Cell::new(0);
@@ -190,13 +198,15 @@ pub struct Host<'a> {
     pub stop: &'a AtomicBool,
     /// Calls what a thread has to do, once: around it, what the program needs for calls from there.
     pub thread: fn(&mut (dyn FnMut() + Send)),
+    /// Whether one run may use several threads, around which nothing is called.
+    pub divides: bool,
 }
 
 impl<'a> Host<'a> {
     /// A program that needs nothing for its threads.
     #[must_use]
     pub fn new(stop: &'a AtomicBool) -> Host<'a> {
-        Host { stop, thread: |work| work() }
+        Host { stop, thread: |work| work(), divides: true }
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) struct RunScenario {
     /// Print results.json instead of tables
     #[arg(long)]
     json: bool,
-    /// Runs at the same time [default: one per core, or one with --wire]
+    /// Runs at the same time, or threads of one run of the simulator whose network can be cut [default: one per core, or one with --wire]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
     #[command(flatten)]

@@ -142,7 +142,7 @@ impl<'a> Bench<'a> {
     ) -> Result<T, String> {
         let place = tempfile::tempdir().map_err(|error| format!("no temporary directory: {error}"))?;
         let source = Source { name: "case".to_owned(), file: "case.toml".to_owned(), text: text.to_owned() };
-        let job = Job { source: &source, controller: Some(self.controller), stack: self.stack, seed: None };
+        let job = Job { source: &source, controller: Some(self.controller), stack: self.stack, seed: None, threads: 1 };
         let detail = if self.shows_steps() { LogDetail::Steps } else { detail };
         let settings = LogSettings { detail, profile: Profile::Ietf };
         let run = execute(&job, Some((settings, place.path())), &|_| false).map_err(|_| "stopped".to_owned())?;

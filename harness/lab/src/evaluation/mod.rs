@@ -26,6 +26,8 @@ pub struct Job<'a> {
     pub stack: Runner,
     /// Seed; `None` for the scenario's own.
     pub seed: Option<u64>,
+    /// Threads that the run may use, where its stack can.
+    pub threads: usize,
 }
 
 /// The run was asked to stop.
@@ -65,6 +67,7 @@ pub fn execute(job: &Job<'_>, logs: Option<(LogSettings, &Path)>, watch: &dyn Fn
         Err(error) => return without(&scenario.name, Status::Failed, format!("cannot write qlog: {error}")),
     };
     scenario.seed = job.seed.unwrap_or(scenario.seed);
+    scenario.threads = job.threads;
     let stop = |now: Time| watch(now.0 as f64 / scenario.duration.0.max(1) as f64);
     match job.stack.run(&scenario, logs.as_mut(), &stop) {
         Ok(outcome) => {

@@ -20,7 +20,7 @@ pub fn measure(cell: &Cell, stop: &dyn Fn(f64) -> bool) -> Result<Reading<Run>, 
     let run = match Runner::named(&cell.stack) {
         None => failed(format!("there is no stack {:?}", cell.stack)),
         Some(stack) => {
-            let job = Job { source: &source, controller, stack, seed: Some(cell.seed) };
+            let job = Job { source: &source, controller, stack, seed: Some(cell.seed), threads: 1 };
             match catch_unwind(AssertUnwindSafe(|| execute(&job, None, stop))) {
                 Ok(run) => run.map_err(|_| Failure::Stopped)?,
                 Err(panic) => {

@@ -87,7 +87,7 @@ pub fn logged(source: &Source, controller: &str, stack: Runner) -> Option<String
 pub fn logged_as(profile: Profile, source: &Source, controller: &str, stack: Runner) -> Option<String> {
     let place = tempfile::tempdir().unwrap();
     let settings = LogSettings { detail: LogDetail::Packets, profile };
-    let job = Job { source, controller: Some(controller), stack, seed: None };
+    let job = Job { source, controller: Some(controller), stack, seed: None, threads: 1 };
     let run = execute(&job, Some((settings, place.path())), &|_| false).unwrap();
     assert!(run.status != Status::Failed, "{controller} on {}, {}: {:?}", source.name, stack.name(), run.reason);
     let file = run.qlogs.first()?;

@@ -100,5 +100,9 @@ fn a_parking_lot_is_cut_and_what_depends_on_itself_is_not() {
     assert_eq!(outcome(&plain.replace("start_jitter_s = 0.2\n", "group = \"one\"\n").replace("reno", "cm"), 2).1, 1);
     let dumbbell = "duration_s = 1\n[dumbbell]\nrate_mbps = 1000\nrtt_ms = 50\nbuffer_bdp = 1\n[[flow]]\ncontroller = \"reno\"\ncount = 20\n";
     assert_eq!(outcome(dumbbell, 2).1, 1, "all flows meet at one link");
-    assert_eq!(outcome(&plain.replace("rate_mbps = 3", "rate_mbps = 0.3"), 2).1, 1, "too few packets to go on alone for long");
+    assert_eq!(
+        outcome(&plain.replace("rate_mbps = 3", "rate_mbps = 0.3"), 2).1,
+        1,
+        "too few packets to go on alone for long"
+    );
 }
