@@ -51,6 +51,8 @@ pub struct Network {
     carries_bytes: bool,
     sent: u64,
     delivered: u64,
+    /// The link from which the last packet was taken.
+    polled: usize,
     /// `None` if it carries all packets itself.
     part: Option<Box<Part>>,
 }
@@ -116,6 +118,7 @@ impl Network {
             carries_bytes: false,
             sent: 0,
             delivered: 0,
+            polled: 0,
             part: None,
         })
     }
@@ -243,6 +246,7 @@ impl Network {
                 }
                 continue;
             }
+            self.polled = id;
             let link = &mut self.links[id];
             let (mut hop, mut lost, mut taken) = (0, false, false);
             if let Some(entry) = link.take(Time(at)) {
@@ -267,6 +271,15 @@ impl Network {
                 return true;
             }
         }
+    }
+
+    /// The packet that comes `after` as many others from the link of the last one that was polled, if it is about to reach
+    /// the end of its route; to have what it needs at hand.
+    #[inline]
+    pub fn upcoming(&self, after: u64) -> Option<&Packet> {
+        let entry = self.links.get(self.polled)?.upcoming(after)?;
+        let next = self.hops.get(entry.hop as usize + 1)?;
+        (next & (END | SINK) == END).then_some(&entry.packet)
     }
 
     /// Moves a packet to `hop`: a link, or the end of its route, which is returned.

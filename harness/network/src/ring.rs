@@ -1,5 +1,7 @@
 //! A queue whose items are numbered.
 
+use prefetch_index::prefetch_index;
+
 /// Consecutive items by number. Grows to the most it ever holds and then stays; taking
 /// from the front and adding at the back are a mask and a store.
 #[derive(Clone, Debug)]
@@ -107,6 +109,12 @@ impl<T: Copy + Default> Ring<T> {
             return None;
         }
         Some(&mut self.slots[(number & self.mask) as usize])
+    }
+
+    /// Has the processor fetch item `number`, which need not be here.
+    #[inline]
+    pub fn prefetch(&self, number: u64) {
+        prefetch_index(&self.slots, (number & self.mask) as usize);
     }
 
     /// Forgets the items before `number`.

@@ -1,5 +1,7 @@
 //! A histogram of times in constant memory.
 
+use prefetch_index::prefetch_index;
+
 /// Buckets per doubling: values are kept to 0.8 %.
 const PER_OCTAVE: u64 = 128;
 const OCTAVE: usize = PER_OCTAVE as usize;
@@ -14,6 +16,8 @@ pub struct Histogram {
     buckets: Vec<u64>,
     /// The octave of the first of them.
     lowest: usize,
+    /// Place of the bucket of the last value.
+    last: usize,
 }
 
 impl Default for Histogram {
@@ -26,7 +30,7 @@ impl Histogram {
     /// A histogram without values.
     #[must_use]
     pub fn new() -> Histogram {
-        Histogram { count: 0, sum: 0, min: u64::MAX, buckets: Vec::new(), lowest: 0 }
+        Histogram { count: 0, sum: 0, min: u64::MAX, buckets: Vec::new(), lowest: 0, last: 0 }
     }
 
     /// Counts `value`, in the unit of the histogram's owner.
@@ -37,10 +41,17 @@ impl Histogram {
         self.min = self.min.min(value);
         let (octave, bucket) = place(value);
         let at = octave.wrapping_sub(self.lowest).wrapping_mul(OCTAVE).wrapping_add(bucket);
+        self.last = at;
         match self.buckets.get_mut(at) {
             Some(count) => *count += 1,
             None => self.widen(octave)[bucket] += 1,
         }
+    }
+
+    /// Has the processor fetch the bucket of the last value, where the next one is near.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch_index(&self.buckets, self.last);
     }
 
     /// Makes buckets for an octave that has none, and returns them.

@@ -244,7 +244,7 @@ impl Data {
         self.repeats.entry(packet.chunk).or_insert(packet.arrived);
         packet.repeated = true;
         let transmissions = packet.transmissions.saturating_add(1);
-        Chunk { number: packet.chunk, bytes: packet.bytes, transmissions, lost_by: None }
+        Chunk { number: packet.chunk, bytes: packet.bytes.into(), transmissions, lost_by: None }
     }
 
     /// A packet arrived at the receiver. Returns the bytes that are new there.
@@ -260,7 +260,7 @@ impl Data {
                 _ => return 0,
             }
         }
-        let bytes = u64::from(packet.bytes - self.header);
+        let bytes = u64::from(u32::from(packet.bytes) - self.header);
         self.arrived_bytes += bytes;
         if let Some(in_order) = &mut self.in_order {
             in_order.take(packet.chunk);

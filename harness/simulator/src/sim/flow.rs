@@ -1,5 +1,8 @@
 //! One flow of a run: both its ends, its timers and its measurements.
 
+use std::slice::from_ref;
+
+use prefetch_index::prefetch_index;
 use windlass_adapter::{Flow, Groups, Recorder, SavedPaths};
 use windlass_controllers::{Algorithm, ConfiguredController, Path, Span, Time};
 
@@ -14,6 +17,9 @@ use crate::outcome::{FlowOutcome, FlowSeries};
 use crate::scenario::{FlowSpec, Misbehaviour, REQUEST_BYTES};
 use windlass_network::{Fate, Network, Packet, RouteId, Stream};
 
+/// Lines of memory of a flow's state that most events touch, words of eight bytes in each.
+const HOT_LINES: usize = 24;
+const LINE_WORDS: usize = 8;
 /// The handle of an ACK has this bit; below it is the position in the receiver's log.
 const ACK: u64 = 1 << 63;
 /// The handle of a packet with requests has this bit, too; below it is its number.
@@ -142,6 +148,36 @@ impl<E: ConfiguredController> FlowRun<E> {
             seed: Stream::new(seed, &format!("controller {}", spec.name)).integer(),
             drop_packets: spec.drop_packets.iter().rev().copied().collect(),
             spec,
+        }
+    }
+
+    /// Has the processor fetch what most events touch.
+    #[inline]
+    pub fn prefetch(&self) {
+        for line in 0..HOT_LINES {
+            prefetch_index(from_ref(&self.armed), line * LINE_WORDS);
+        }
+    }
+
+    /// The same of what is written of the next packet that is sent.
+    #[inline]
+    pub fn prefetch_send(&self) {
+        if let Some(sender) = &self.sender {
+            sender.recovery.sent.prefetch(sender.recovery.sent.next());
+        }
+    }
+
+    /// The same of what is remembered of a packet that comes.
+    #[inline]
+    pub fn prefetch_packet(&self, packet: &Packet) {
+        let Some(sender) = &self.sender else { return };
+        if packet.id & ACK == 0 {
+            self.receiver.log.prefetch(self.receiver.log.next());
+            sender.recovery.sent.prefetch(packet.id);
+        } else {
+            self.receiver.log.prefetch(packet.id & !ACK);
+            self.meter.rtt.prefetch();
+            sender.recovery.prefetch_acked();
         }
     }
 

@@ -12,6 +12,13 @@ const EVENTS_BETWEEN_CHECKS: u32 = 1 << 16;
 /// Events between two counts of one flow's.
 const EVENTS_BETWEEN_FLOW_CHECKS: u32 = 1 << 8;
 
+/// So many flows do not fit into the caches next to a processor.
+const FLOWS_BEYOND_CACHE: usize = 32;
+/// How many packets of a link before its own the processor is to fetch the state of a packet's flow, and what is
+/// remembered of the packet, for which the state must be there.
+const FETCH_FLOW: u64 = 3;
+const FETCH_PACKET: u64 = 1;
+
 /// A network, flows that begin and end in it, and what comes next of both.
 pub(super) struct Part<E: ConfiguredController> {
     pub network: Network,
@@ -113,6 +120,7 @@ impl<E: ConfiguredController> Part<E> {
     /// flows in order.
     pub fn advance(&mut self, end: Time) {
         let mut delivery = Delivery::default();
+        let prefetches = self.flows.len() >= FLOWS_BEYOND_CACHE;
         loop {
             let in_network = self.network.next().map_or(u64::MAX, |at| at.0);
             let (in_flows, place) = self.event_queue.first();
@@ -121,11 +129,22 @@ impl<E: ConfiguredController> Part<E> {
                 return;
             }
             if in_network <= in_flows {
+                if prefetches && let Some(flow) = self.flows.get(place) {
+                    flow.prefetch_send();
+                }
                 while self.network.poll_into(Time(now), &mut delivery) {
                     let place = self.place(delivery.packet.flow);
                     if delivery.fate != Fate::Delivered {
                         self.flows[place].gone(&delivery.packet, delivery.fate);
                         continue;
+                    }
+                    if prefetches {
+                        if let Some(next) = self.network.upcoming(FETCH_FLOW) {
+                            self.flows[self.place(next.flow)].prefetch();
+                        }
+                        if let Some(next) = self.network.upcoming(FETCH_PACKET) {
+                            self.flows[self.place(next.flow)].prefetch_packet(next);
+                        }
                     }
                     self.flows[place].delivered(now, &delivery.packet, &mut self.network);
                     self.arm(place);

@@ -29,8 +29,8 @@ pub(super) struct Sent {
     pub in_flight_or_lost_at: u64,
     /// The piece of the application's data in it.
     pub chunk: u64,
-    /// Its size, as the window counts it.
-    pub bytes: u32,
+    /// Its size, as the window counts it; no packet has more than 65 535.
+    pub bytes: u16,
     /// How often the data was sent before and with it.
     pub transmissions: u16,
     pub state: State,
@@ -124,6 +124,14 @@ impl Recovery {
             packet_threshold: PACKET_THRESHOLD,
             thresholds: Thresholds::new(adaptive),
         }
+    }
+
+    /// Has the processor fetch the packet that is acknowledged next, if none is missing, and the one behind it.
+    #[inline]
+    pub fn prefetch_acked(&self) {
+        let next = self.largest_acked.map_or(0, |largest| largest + 1);
+        self.sent.prefetch(next);
+        self.sent.prefetch(next + 1);
     }
 
     /// A packet leaves; its number.

@@ -349,7 +349,7 @@ impl<E: ConfiguredController> Sender<E> {
             sent_at: now,
             in_flight_or_lost_at: 0,
             chunk: chunk.number,
-            bytes: chunk.bytes,
+            bytes: u16::try_from(chunk.bytes).unwrap_or(u16::MAX),
             transmissions: chunk.transmissions,
             state: State::InFlight,
             repeated: chunk.transmissions > 1,

@@ -11,7 +11,7 @@ fn send(data: &mut Data) -> Option<Sent> {
 fn packet(chunk: Chunk) -> Sent {
     Sent {
         chunk: chunk.number,
-        bytes: chunk.bytes,
+        bytes: u16::try_from(chunk.bytes).unwrap(),
         transmissions: chunk.transmissions,
         repeated: chunk.transmissions > 1,
         state: State::InFlight,
