@@ -82,6 +82,8 @@ pub(super) struct OutgoingPacket {
 // In this order, so that what a packet needs lies together.
 #[repr(C)]
 pub(super) struct Sender<E: ConfiguredController> {
+    /// Nothing is in flight and there is nothing to send. Here lies, too, whether there is a sender.
+    silence: Option<Silence>,
     pub recovery: Recovery,
     wants_packet_sent: bool,
     /// Siblings can change the decision in force.
@@ -113,8 +115,6 @@ pub(super) struct Sender<E: ConfiguredController> {
     /// `None` before the first.
     pub trains: Option<Box<Trains>>,
     host: Flow<E>,
-    /// Nothing is in flight and there is nothing to send.
-    silence: Option<Silence>,
     /// For the observer: packets an ACK tells of, their ranges, and the counts by codepoint.
     told: Vec<u64>,
     told_ranges: Vec<(u64, u64)>,
