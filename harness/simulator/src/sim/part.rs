@@ -160,11 +160,9 @@ impl<E: ConfiguredController> Part<E> {
                     continue;
                 }
                 let flow = &mut self.flows[place];
-                flow.armed = u64::MAX;
                 flow.due(now, &mut self.network, &self.groups);
-                // Whatever comes next has not been on the event_queue.
-                self.event_queue.set(place, u64::MAX);
-                self.arm(place);
+                flow.armed = flow.timers.soonest();
+                self.event_queue.set(place, flow.armed);
                 if !self.is_set {
                     self.call(place, now);
                 }
@@ -186,11 +184,10 @@ impl<E: ConfiguredController> Part<E> {
             return true;
         };
         if flow.spec.group.is_some() && !flow.has_started() {
-            flow.armed = u64::MAX;
             flow.due(now.0, &mut self.network, &self.groups);
+            flow.armed = flow.timers.soonest();
             self.weight_changes.apply(now, &self.groups);
-            self.event_queue.set(place, u64::MAX);
-            self.arm(place);
+            self.event_queue.set(place, flow.armed);
             return true;
         }
         false
