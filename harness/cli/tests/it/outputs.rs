@@ -27,6 +27,36 @@ fn two_processes_write_the_same_bytes() {
     }
 }
 
+/// Two jobs are two threads of one run, whose network falls into the first and last hop and those between.
+#[test]
+fn a_run_on_two_threads_writes_the_same_bytes() {
+    let mut text = "duration_s = 0.5\nsample_ms = 50\n".to_owned();
+    for hop in 0..4 {
+        for way in ["forth", "back"] {
+            text += &format!(
+                "[[link]]\nname = \"{way}-{hop}\"\nrate_mbps = 200\ndelay_ms = 20\nbuffer_packets = 300\n"
+            );
+        }
+    }
+    for hops in [vec![0, 1, 2, 3], vec![0], vec![1], vec![2], vec![3]] {
+        let links = |way: &str| hops.iter().map(|hop| format!("{way}-{hop}")).collect::<Vec<_>>();
+        let (forth, mut back) = (links("forth"), links("back"));
+        back.reverse();
+        text += &format!("[[flow]]\ncontroller = \"cubic\"\nroute = {forth:?}\nreturn_route = {back:?}\ncount = 2\n");
+    }
+    let place = Place::new();
+    let file = place.file("parking-lot.toml", &text);
+    let run = |name: &str, jobs: &str| {
+        let out = place.path(name);
+        let output = windlass(&["run", &file, "--out", &out, "--jobs", jobs]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        contents(Path::new(&out))
+    };
+    let (one, two) = (run("one", "1"), run("two", "2"));
+    assert!(one.len() > 10, "{} files", one.len());
+    assert!(one == two);
+}
+
 #[test]
 fn another_seed_is_another_run() {
     let place = Place::new();
