@@ -116,12 +116,15 @@ export async function assertReadable(page, colorScheme) {
 
 /** That everything to be used or looked at has a name, and that the keyboard's first stop leads past the header. */
 export async function assertNamed(page) {
-  const nameless = await page.locator("button, input, select, [role=img], [role=group], [role=region], a, summary").evaluateAll((all) =>
-    all.filter((element) => {
+  const nameless = await page.locator("button, input, select, [role=img], [role=group], [role=region], a, summary").evaluateAll((all) => {
+    // `input.labels` looks through the whole page for each.
+    const labels = new Map([...document.querySelectorAll("label")].reverse().map((label) => [label.control, label.textContent]));
+    return all.filter((element) => {
       const label = element.getAttribute("aria-label") ?? "";
-      const text = element.tagName === "INPUT" ? (element.labels?.[0]?.textContent ?? "") : element.textContent;
+      const text = element.tagName === "INPUT" ? (labels.get(element) ?? "") : element.textContent;
       return !(label.trim() || (element.getAttribute("role") === null && text.trim()));
-    }).map((element) => element.outerHTML.slice(0, 120)));
+    }).map((element) => element.outerHTML.slice(0, 120));
+  });
   assert.deepEqual(nameless, []);
   assert.equal(await page.locator("html").getAttribute("lang"), "en");
   assert.equal(await page.locator("th:not([scope])").count(), 0);
