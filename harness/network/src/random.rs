@@ -28,6 +28,12 @@ impl Stream {
         self.0.fill_bytes(bytes);
     }
 
+    /// Leaves out `bytes` of a stream of which nothing was drawn, as many as [`fill`](Self::fill) takes for them in pieces of
+    /// which each but the last is a multiple of four.
+    pub fn skip(&mut self, bytes: u64) {
+        self.0.set_word_pos(u128::from(bytes.div_ceil(4)));
+    }
+
     /// A number uniform in `[0, 1)`.
     #[inline]
     pub fn uniform(&mut self) -> f64 {

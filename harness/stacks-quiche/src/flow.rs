@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use quiche::Connection;
 use quiche::harness::clock;
 use windlass_controllers::Span;
@@ -155,7 +155,7 @@ impl Flow {
         let mut buffer = [0; 1 << 14];
         // Nothing to read, or no stream yet.
         while let Ok((bytes, end)) = connection.stream_recv(STREAM, &mut buffer) {
-            self.transfer.receive(self.transfer.in_order(), Bytes::copy_from_slice(&buffer[..bytes]));
+            self.transfer.receive(self.transfer.in_order(), &buffer[..bytes]);
             self.ended |= end;
         }
         let mut log = lock(&self.sender_log);

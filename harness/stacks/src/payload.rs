@@ -1,83 +1,20 @@
 //! Application bytes a transfer can be checked by: random but repeatable on one end,
-//! hashed on both.
+//! compared with those on the other.
 
-use std::collections::{BTreeMap, VecDeque};
+mod source;
+
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use windlass_controllers::{Span, Time};
-use windlass_network::Stream;
 use windlass_simulator::application::{self, Groups};
 use windlass_simulator::measure::Meter;
 pub use windlass_simulator::measure::{Hash, hex};
 use windlass_simulator::scenario::{FlowSpec, REQUEST_BYTES, Writes};
 
-/// Bytes made at a time.
-const CHUNK: usize = 1 << 15;
-
-/// The sending end: an endless stream of bytes that depends on a seed and a name only.
-#[derive(Debug)]
-pub struct Source {
-    random: Stream,
-    /// Bytes handed out and not hashed yet.
-    unhashed: VecDeque<Bytes>,
-    made: u64,
-    hashed: u64,
-    hash: Sha256,
-}
-
-impl Source {
-    /// The stream of `name` in the run with `seed`.
-    #[must_use]
-    pub fn new(seed: u64, name: &str) -> Source {
-        Source {
-            random: Stream::new(seed, &format!("payload {name}")),
-            unhashed: VecDeque::new(),
-            made: 0,
-            hashed: 0,
-            hash: Sha256::new(),
-        }
-    }
-
-    /// Bytes handed out so far.
-    #[must_use]
-    pub fn made(&self) -> u64 {
-        self.made
-    }
-
-    /// The next bytes, at most `limit` of them.
-    pub fn take(&mut self, limit: u64) -> Bytes {
-        let mut chunk = vec![0; CHUNK.min(usize::try_from(limit).unwrap_or(CHUNK))];
-        self.random.fill(&mut chunk);
-        let chunk = Bytes::from(chunk);
-        self.made += chunk.len() as u64;
-        self.unhashed.push_back(chunk.clone());
-        chunk
-    }
-
-    /// Hashes what was handed out up to `offset`, which then need not be kept.
-    pub fn confirm(&mut self, offset: u64) {
-        while self.hashed < offset
-            && let Some(chunk) = self.unhashed.front_mut()
-        {
-            let length = chunk.len().min(usize::try_from(offset - self.hashed).unwrap_or(usize::MAX));
-            self.hash.update(chunk.split_to(length));
-            self.hashed += length as u64;
-            if chunk.is_empty() {
-                self.unhashed.pop_front();
-            }
-        }
-    }
-
-    /// The hash of the first `length` bytes; `None` if fewer were handed out or more
-    /// were confirmed.
-    #[must_use]
-    pub fn finish(mut self, length: u64) -> Option<Hash> {
-        self.confirm(length);
-        (self.hashed == length).then(|| self.hash.finalize().into())
-    }
-}
+pub use source::Source;
 
 /// An application that writes at a pace of its own.
 #[derive(Debug)]
@@ -147,15 +84,11 @@ pub fn request(number: u32) -> Bytes {
 pub struct Transfer {
     source: Source,
     sink: Sink,
-    confirmed: u64,
     /// Made and not yet taken by the stream.
     pub unwritten: Bytes,
     /// Bytes not made yet.
     left: u64,
 }
-
-/// How far the receiver gets before the sender's copy is hashed and forgotten.
-const CONFIRM: u64 = 1 << 20;
 
 impl Transfer {
     /// The transfers of `spec` in the run with `seed`: one for each request, or one; none of a video before its client asks, and of a media
@@ -180,7 +113,7 @@ impl Transfer {
             0 => Source::new(seed, name),
             _ => Source::new(seed, &format!("{name} {number}")),
         };
-        Transfer { source, sink: Sink::default(), confirmed: 0, unwritten: Bytes::new(), left: bytes }
+        Transfer { source, sink: Sink::default(), unwritten: Bytes::new(), left: bytes }
     }
 
     /// Bytes made.
@@ -216,12 +149,8 @@ impl Transfer {
     }
 
     /// Takes what the receiver read at `offset`.
-    pub fn receive(&mut self, offset: u64, bytes: Bytes) {
-        self.sink.take(offset, bytes);
-        if self.sink.in_order() >= self.confirmed + CONFIRM {
-            self.confirmed = self.sink.in_order();
-            self.source.confirm(self.confirmed);
-        }
+    pub fn receive(&mut self, offset: u64, bytes: &[u8]) {
+        self.sink.take(&mut self.source, offset, bytes);
     }
 
     /// Bytes received without a gap before them.
@@ -251,10 +180,10 @@ impl Transfer {
     /// The hash of what arrived without a gap before it; of several transfers, of their hashes.
     ///
     /// # Errors
-    /// The first so many bytes of one are others.
+    /// A byte that arrived is not the one sent there.
     pub fn check(transfers: Vec<Transfer>) -> Result<Hash, String> {
         let hashes: Result<Vec<Hash>, String> =
-            transfers.into_iter().map(|transfer| check(transfer.source, transfer.sink)).collect();
+            transfers.into_iter().map(|mut transfer| transfer.sink.check(&mut transfer.source)).collect();
         match hashes?.as_slice() {
             [hash] => Ok(*hash),
             hashes => Ok(Sha256::digest(hashes.concat()).into()),
@@ -262,36 +191,32 @@ impl Transfer {
     }
 }
 
-/// Checks and counts what the receiving end reads.
+/// Compares what the receiving end reads with what was sent, and counts it.
 #[derive(Debug, Default)]
 pub struct Sink {
     received: u64,
     in_order: u64,
-    /// Bytes that came before their turn, by offset.
-    early: BTreeMap<u64, Bytes>,
-    hash: Sha256,
+    /// Lengths of what came before its turn, by offset.
+    early: BTreeMap<u64, u64>,
+    /// Offset of the first byte found that was not the one sent.
+    wrong: Option<u64>,
 }
 
 impl Sink {
-    /// Takes bytes at `offset`; every byte is to be handed in once, in any order.
-    pub fn take(&mut self, offset: u64, bytes: Bytes) {
-        self.received += bytes.len() as u64;
+    /// Takes bytes of `source` at `offset`; every byte is to be handed in once, in any order.
+    pub fn take(&mut self, source: &mut Source, offset: u64, bytes: &[u8]) {
+        let length = bytes.len() as u64;
+        self.received += length;
+        self.wrong = self.wrong.or_else(|| source.differs(offset, bytes));
         if offset != self.in_order {
-            self.early.insert(offset, bytes);
+            self.early.insert(offset, length);
             return;
         }
-        self.append(&bytes);
-        while let Some(entry) = self.early.first_entry()
-            && *entry.key() == self.in_order
-        {
-            let bytes = entry.remove();
-            self.append(&bytes);
+        self.in_order += length;
+        while let Some(length) = self.early.remove(&self.in_order) {
+            self.in_order += length;
         }
-    }
-
-    fn append(&mut self, bytes: &Bytes) {
-        self.hash.update(bytes);
-        self.in_order += bytes.len() as u64;
+        source.confirm(self.in_order);
     }
 
     /// Bytes received, in order or not.
@@ -306,24 +231,17 @@ impl Sink {
         self.in_order
     }
 
-    /// The hash of what was received without a gap before it.
-    #[must_use]
-    pub fn finish(self) -> Hash {
-        self.hash.finalize().into()
+    /// The hash of what was received of `source` without a gap before it.
+    ///
+    /// # Errors
+    /// A byte received, in order or not, is not the one sent there.
+    pub fn check(&self, source: &mut Source) -> Result<Hash, String> {
+        if let Some(at) = self.wrong {
+            return Err(format!("byte {at} received of its stream is not the one sent there"));
+        }
+        let beyond = || format!("{} bytes were received, more than were sent", self.in_order);
+        source.finish(self.in_order).ok_or_else(beyond)
     }
-}
-
-/// The hash of what `sink` received without a gap before it.
-///
-/// # Errors
-/// The first so many bytes of `source` are others.
-pub fn check(source: Source, sink: Sink) -> Result<Hash, String> {
-    let length = sink.in_order();
-    let received = sink.finish();
-    if source.finish(length) != Some(received) {
-        return Err(format!("the first {length} bytes received are not those sent"));
-    }
-    Ok(received)
 }
 
 #[cfg(test)]

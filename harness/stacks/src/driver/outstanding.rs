@@ -2,7 +2,7 @@
 //! the newest of them left; what it sent and what was acknowledged is known from the
 //! packets themselves, and losses are always the oldest packets outstanding.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use windlass_adapter::rfc9002::PACKET_THRESHOLD;
 use windlass_controllers::Time;
@@ -16,12 +16,14 @@ pub struct OutstandingPackets {
 
 #[derive(Debug, Default)]
 struct Space {
-    outstanding: BTreeMap<u64, Packet>,
+    /// By number. Packets leave in this order, and mostly go at its beginning.
+    outstanding: VecDeque<Packet>,
     largest_acknowledged: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Packet {
+    number: u64,
     sent_at: Time,
     weight: Weight,
 }
@@ -62,7 +64,16 @@ const fn space(kind: PacketType) -> usize {
 impl OutstandingPackets {
     /// A packet left.
     pub fn sent(&mut self, kind: PacketType, number: u64, sent_at: Time, weight: Weight) {
-        self.spaces[space(kind)].outstanding.insert(number, Packet { sent_at, weight });
+        let outstanding = &mut self.spaces[space(kind)].outstanding;
+        let place = match outstanding.back() {
+            Some(newest) if newest.number >= number => outstanding.partition_point(|packet| packet.number < number),
+            _ => outstanding.len(),
+        };
+        let packet = Packet { number, sent_at, weight };
+        match outstanding.get_mut(place) {
+            Some(known) if known.number == number => *known = packet,
+            _ => outstanding.insert(place, packet),
+        }
     }
 
     /// The peer has the packets of `ranges` (lowest and highest of each).
@@ -70,8 +81,10 @@ impl OutstandingPackets {
         let space = &mut self.spaces[space(kind)];
         for &(low, high) in ranges {
             space.largest_acknowledged = space.largest_acknowledged.max(Some(high));
-            while let Some((&number, _)) = space.outstanding.range(low..=high).next() {
-                space.outstanding.remove(&number);
+            let from = space.below(low);
+            if space.outstanding.get(from).is_some_and(|packet| packet.number <= high) {
+                let to = space.below(high.saturating_add(1));
+                space.outstanding.drain(from..to);
             }
         }
     }
@@ -88,7 +101,7 @@ impl OutstandingPackets {
         for (kind, space) in KINDS.into_iter().zip(&mut self.spaces).rev() {
             let Some(count) = space.oldest(bytes, newest) else { continue };
             for _ in 0..count {
-                let Some((number, _)) = space.outstanding.pop_first() else { break };
+                let Some(Packet { number, .. }) = space.outstanding.pop_front() else { break };
                 let overtaken = space.largest_acknowledged.is_some_and(|acked| acked >= number + PACKET_THRESHOLD);
                 let trigger = if overtaken { LossTrigger::ReorderingThreshold } else { LossTrigger::TimeThreshold };
                 found(Loss { kind, number, trigger });
@@ -100,11 +113,20 @@ impl OutstandingPackets {
 }
 
 impl Space {
+    /// How many packets have lower numbers.
+    fn below(&self, number: u64) -> usize {
+        match self.outstanding.front() {
+            Some(oldest) if oldest.number < number => self.outstanding.partition_point(|packet| packet.number < number),
+            _ => 0,
+        }
+    }
+
     /// How many of the oldest packets make up `bytes` and end with those sent at `newest`.
     fn oldest(&self, bytes: u64, newest: Time) -> Option<usize> {
         let (mut sum, mut probe, mut adds_up) = (0, 0, None);
-        let below = self.outstanding.range(..self.largest_acknowledged?);
-        for (count, (_, packet)) in below.take_while(|(_, packet)| packet.sent_at <= newest).enumerate() {
+        let largest = self.largest_acknowledged?;
+        let below = self.outstanding.iter().take_while(|packet| packet.number < largest && packet.sent_at <= newest);
+        for (count, packet) in below.enumerate() {
             match packet.weight {
                 Weight::InFlight(bytes) => sum += bytes,
                 Weight::Probe(bytes) => probe = bytes,

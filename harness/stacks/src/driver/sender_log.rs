@@ -55,6 +55,8 @@ pub struct SenderLog {
 
 struct Log {
     trace: SharedTrace<Output>,
+    /// Whether the trace takes packets.
+    has_packets: bool,
     outstanding: OutstandingPackets,
     /// Reports of losses whose packets were not found.
     unexplained: u64,
@@ -83,7 +85,10 @@ impl SenderLog {
             decision,
             over: false,
             frames: Frames::default(),
-            log: trace.map(|trace| Log { trace, outstanding: OutstandingPackets::default(), unexplained: 0 }),
+            log: trace.map(|trace| {
+                let has_packets = trace.lock().has_packets();
+                Log { trace, has_packets, outstanding: OutstandingPackets::default(), unexplained: 0 }
+            }),
         }
     }
 
@@ -181,6 +186,9 @@ impl PacketObserver for SenderLog {
             false => Weight::NotInFlight,
         };
         log.outstanding.sent(kind, number, self.now, weight);
+        if !log.has_packets {
+            return;
+        }
         let frames: Vec<_> = self.frames.logged().collect();
         log.trace.lock().packet_sent(self.now.0, &Packet { kind, number, bytes, trigger: None }, &frames);
     }
@@ -201,6 +209,9 @@ impl PacketObserver for SenderLog {
         log.outstanding.acknowledged(kind, self.frames.acknowledged());
         if self.frames.handshake_done {
             log.outstanding.discard(PacketType::Handshake);
+        }
+        if !log.has_packets {
+            return;
         }
         let packet = Packet { kind, number, bytes: bytes as u64, trigger: None };
         let frames: Vec<_> = self.frames.logged().collect();

@@ -2,48 +2,74 @@ use windlass_simulator::scenario::{Frames, Scenario};
 
 use super::*;
 
-#[test]
-fn both_ends_agree_whatever_the_order() {
+const CHUNK: usize = source::CHUNK;
+
+/// Three whole chunks and 10 bytes of a stream.
+fn sent() -> (Source, Vec<u8>) {
     let mut source = Source::new(7, "a");
-    let mut sink = Sink::default();
-    let all: Vec<Bytes> = (0..3).map(|_| source.take(u64::MAX)).collect();
+    let all = (0..3).map(|_| source.take(u64::MAX)).collect::<Vec<_>>().concat();
     let last = source.take(10);
     assert_eq!(source.made(), 3 * CHUNK as u64 + 10);
-    sink.take(2 * CHUNK as u64, all[2].clone());
-    sink.take(0, all[0].slice(..100));
-    assert_eq!((sink.received(), sink.in_order()), (CHUNK as u64 + 100, 100));
-    source.confirm(50);
-    sink.take(CHUNK as u64, all[1].clone());
-    sink.take(100, all[0].slice(100..));
-    sink.take(3 * CHUNK as u64, last);
-    assert_eq!(sink.in_order(), source.made());
-    let length = sink.in_order();
-    assert_eq!(source.finish(length), Some(sink.finish()));
+    (source, [&all[..], &last].concat())
 }
 
 #[test]
-fn a_changed_byte_shows() {
-    let mut source = Source::new(7, "a");
-    let mut bytes = source.take(100).to_vec();
-    bytes[99] ^= 1;
+fn both_ends_agree_whatever_the_order() {
+    let (mut source, all) = sent();
     let mut sink = Sink::default();
-    sink.take(0, bytes.into());
-    assert_ne!(source.finish(100), Some(sink.finish()));
+    let mut take = |from: usize, to: usize| {
+        sink.take(&mut source, from as u64, &all[from..to]);
+        (sink.received(), sink.in_order())
+    };
+    take(2 * CHUNK, 3 * CHUNK);
+    assert_eq!(take(0, 100), (CHUNK as u64 + 100, 100));
+    take(CHUNK, 2 * CHUNK);
+    assert_eq!(take(100, CHUNK), (3 * CHUNK as u64, 3 * CHUNK as u64));
+    take(3 * CHUNK, 3 * CHUNK + 10);
+    assert_eq!(sink.in_order(), source.made());
+    assert_eq!(sink.check(&mut source), Ok(Sha256::digest(all).into()));
+}
+
+#[test]
+fn what_is_missing_is_not_in_order() {
+    let (mut source, all) = sent();
+    let mut sink = Sink::default();
+    sink.take(&mut source, 0, &all[..1000]);
+    sink.take(&mut source, 1001, &all[1001..]);
+    assert_eq!(sink.check(&mut source), Ok(Sha256::digest(&all[..1000]).into()));
+}
+
+#[test]
+fn a_byte_that_changed_or_lies_elsewhere_shows() {
+    let pieces = |all: &[u8]| [0, 1200, 2400].map(|from| (from as u64, all[from..from + 1200].to_vec()));
+    let check = |change: &dyn Fn(&mut [(u64, Vec<u8>); 3])| {
+        let (mut source, all) = sent();
+        let mut pieces = pieces(&all);
+        change(&mut pieces);
+        let mut sink = Sink::default();
+        pieces.iter().for_each(|(offset, bytes)| sink.take(&mut source, *offset, bytes));
+        sink.check(&mut source)
+    };
+    assert_eq!(check(&|_| {}), Ok(Sha256::digest(&sent().1[..3600]).into()));
+    let wrong = |at: u64| Err(format!("byte {at} received of its stream is not the one sent there"));
+    for at in [0, 1199, 1200, 3599] {
+        assert_eq!(check(&|pieces| pieces[at / 1200].1[at % 1200] ^= 0x10), wrong(at as u64));
+    }
+    // Two pieces at each other's place, a byte left out, one too many, early ones among them.
+    assert!(check(&|pieces| (pieces[0].0, pieces[1].0) = (1200, 0)).is_err());
+    assert!(check(&|pieces| drop(pieces[1].1.remove(7))).is_err());
+    assert!(check(&|pieces| pieces[1].1.insert(7, 0)).is_err());
+    assert!(check(&|pieces| (pieces[2].0, pieces[2].1[0]) = (2401, 0)).is_err());
 }
 
 #[test]
 fn more_than_was_made_has_no_hash() {
     let mut source = Source::new(7, "a");
-    source.take(100);
+    let bytes = source.take(100);
     assert_eq!(source.finish(101), None);
-}
-
-#[test]
-fn streams_differ_by_name_and_seed() {
-    let bytes = |seed, name| Source::new(seed, name).take(32);
-    assert_eq!(bytes(1, "a"), bytes(1, "a"));
-    assert_ne!(bytes(1, "a"), bytes(1, "b"));
-    assert_ne!(bytes(1, "a"), bytes(2, "a"));
+    let mut sink = Sink::default();
+    sink.take(&mut source, 0, &[&bytes[..], &[1]].concat());
+    assert!(sink.check(&mut source).is_err());
 }
 
 #[test]

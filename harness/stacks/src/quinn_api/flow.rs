@@ -175,7 +175,7 @@ impl<S: QuinnApi> Flow<S> {
                 };
             }
             let Some(id) = stream.receiving else { break };
-            stream.ended |= S::read(connection, id, &mut |offset, bytes| transfer.receive(offset, bytes))?;
+            stream.ended |= S::read(connection, id, &mut |offset, bytes| transfer.receive(offset, &bytes))?;
         }
         let mut log = lock(&self.sender_log);
         let at = log.by_network();

@@ -449,7 +449,7 @@ macro_rules! implement_quinn_api {
                 let Keys { header, packet: KeyPair { local, remote } } =
                     crypto::ServerConfig::initial_keys(&*self.inner, version, dst_cid)?;
                 let tapped = |inner| -> Box<dyn PacketKey> {
-                    Box::new(TappedKey { inner, observer: self.tap.keys(PacketType::Initial) })
+                    Box::new(TappedKey::new(inner, self.tap.keys(PacketType::Initial)))
                 };
                 Ok(Keys { header, packet: KeyPair { local: tapped(local), remote: tapped(remote) } })
             }
@@ -475,7 +475,7 @@ macro_rules! implement_quinn_api {
 
         impl TappedSession {
             fn key(&self, inner: Box<dyn PacketKey>, kind: PacketType) -> Box<dyn PacketKey> {
-                Box::new(TappedKey { inner, observer: self.tap.keys(kind) })
+                Box::new(TappedKey::new(inner, self.tap.keys(kind)))
             }
 
             fn pair(&self, keys: KeyPair<Box<dyn PacketKey>>, kind: PacketType) -> KeyPair<Box<dyn PacketKey>> {
@@ -547,6 +547,14 @@ macro_rules! implement_quinn_api {
         pub struct TappedKey {
             pub inner: Box<dyn PacketKey>,
             pub observer: KeyObserver,
+            /// Of `inner`; the stacks ask for it several times a packet.
+            pub tag_len: usize,
+        }
+
+        impl TappedKey {
+            fn new(inner: Box<dyn PacketKey>, observer: KeyObserver) -> TappedKey {
+                TappedKey { tag_len: inner.tag_len(), inner, observer }
+            }
         }
 
         /// An endpoint for datagrams of up to `largest` bytes, and where it is bound.
@@ -640,7 +648,7 @@ macro_rules! implement_packet_key {
     ($($path:ident: $Path:ty)?) => {
         impl PacketKey for TappedKey {
             fn encrypt(&self, $($path: $Path,)? packet: u64, buf: &mut [u8], header_len: usize) {
-                self.observer.sealing(packet, buf, header_len, self.inner.tag_len());
+                self.observer.sealing(packet, buf, header_len, self.tag_len);
                 self.inner.encrypt($($path,)? packet, buf, header_len);
             }
 
@@ -658,7 +666,7 @@ macro_rules! implement_packet_key {
             }
 
             fn tag_len(&self) -> usize {
-                self.inner.tag_len()
+                self.tag_len
             }
 
             fn confidentiality_limit(&self) -> u64 {

@@ -269,7 +269,7 @@ impl Flow {
 
     pub(super) fn receive(&mut self, number: usize, bytes: Bytes, now: Time) {
         let transfer = &mut self.transfers[number];
-        transfer.receive(transfer.in_order(), bytes);
+        transfer.receive(transfer.in_order(), &bytes);
         self.meter.received(now, Transfer::in_order_of(&self.transfers));
     }
 

@@ -1,6 +1,6 @@
 //! A flow of a scenario at work: driven, watched and measured.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use windlass_adapter::SharedTrace;
@@ -10,7 +10,7 @@ use super::{Connection, Parts};
 use crate::RunError;
 use crate::driver::datagrams::{Arrival, Datagram, DatagramNetwork, FlowDirection, Role, marking};
 use crate::driver::liveness::{Liveness, Progress, pacing_gap};
-use crate::driver::sender_log::{Output, lock};
+use crate::driver::sender_log::{Output, SenderLog, lock};
 use windlass_network::Class;
 use windlass_simulator::measure::{Tally, tally};
 use windlass_simulator::outcome::FlowOutcome;
@@ -51,6 +51,10 @@ impl Exchange {
 pub struct ScheduledFlow<'a, C: Connection> {
     spec: &'a FlowSpec,
     connection: C,
+    /// The connection's.
+    sender_log: Arc<Mutex<SenderLog>>,
+    /// Whether it has to move again after faults.
+    is_watched: bool,
     config: Option<C::Config>,
     trace: Option<SharedTrace<Output>>,
     origin: Instant,
@@ -78,8 +82,9 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
     /// Flow `number` of a run of `scenario`, made of `parts`.
     pub fn new(scenario: &Scenario, spec: &'a FlowSpec, number: u32, origin: Instant, parts: Parts<C>) -> Self {
         let liveness = Liveness::of(scenario, spec);
-        lock(parts.connection.sender_log()).liveness =
-            liveness.map(|liveness| liveness.handshake_timeouts(C::HANDSHAKE_TIMEOUTS));
+        let is_watched = liveness.is_some();
+        let sender_log = Arc::clone(parts.connection.sender_log());
+        lock(&sender_log).liveness = liveness.map(|liveness| liveness.handshake_timeouts(C::HANDSHAKE_TIMEOUTS));
         let direction = |to, route| FlowDirection {
             flow: number,
             route,
@@ -91,6 +96,8 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         ScheduledFlow {
             spec,
             connection: parts.connection,
+            sender_log,
+            is_watched,
             config: Some(parts.config),
             trace: parts.trace,
             origin,
@@ -148,9 +155,12 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
     /// # Errors
     /// It does not.
     pub fn check(&mut self, now: Time) -> Result<(), RunError> {
+        if !self.is_watched {
+            return Ok(());
+        }
         let (received, receiver_timeout) = (self.connection.received(), self.connection.receiver_timeout());
         let timed_out = self.connection.timed_out();
-        let mut sender_log = lock(self.connection.sender_log());
+        let mut sender_log = lock(&self.sender_log);
         let gap = pacing_gap(&sender_log.decision, self.spec.packet_bytes);
         let Some(liveness) = &mut sender_log.liveness else { return Ok(()) };
         if self.over.is_some() || self.spec.has_vanished(now) || timed_out {
@@ -172,7 +182,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         let instant = self.instant(if self.is_started() { Role::Sender } else { self.client() }, now);
         self.set_clock(now);
         {
-            let mut sender_log = lock(self.connection.sender_log());
+            let mut sender_log = lock(&self.sender_log);
             if self.started.is_none() {
                 let cwnd = sender_log.decision.cwnd;
                 sender_log.meter.start(now.0, cwnd);
@@ -236,19 +246,18 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
     pub fn drive(&mut self, role: Role, now: Time, datagrams: &mut DatagramNetwork) -> Result<Option<Time>, RunError> {
         self.watch(now)?;
         let instant = self.instant(role, now);
-        let sender_log = Arc::clone(self.connection.sender_log());
         self.set_clock(now);
         let (gone, current) = (self.may_time_out(role, now), self.address(now));
         let mut direction = self.directions[role as usize];
         let (in_network, data_packets, spec) = (&mut self.in_network, &mut self.data_packets, self.spec);
-        let exchange = &mut self.exchange;
+        let (exchange, sender_log) = (&mut self.exchange, &self.sender_log);
         let mut send = |mut datagram: Datagram<'_>| {
             if role == Role::Receiver && spec.has_vanished(now) {
                 return;
             }
             if role == Role::Sender {
                 datagram.address = current;
-                let sender_log = lock(&sender_log);
+                let sender_log = lock(sender_log);
                 (direction.ecn, direction.class) = marking(spec, &sender_log.decision);
                 let number = std::mem::replace(data_packets, sender_log.data_packets);
                 if sender_log.data_packets > number && spec.drop_packets.binary_search(&number).is_ok() {
@@ -287,7 +296,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
     /// Has the sender log go by the sender's clock.
     fn set_clock(&self, now: Time) {
         let ahead = self.ahead(Role::Sender, now);
-        let mut sender_log = lock(self.connection.sender_log());
+        let mut sender_log = lock(&self.sender_log);
         (sender_log.now, sender_log.ahead) = (now + ahead, ahead);
     }
 
@@ -296,7 +305,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
             // The last stretch of the series belongs to the flow.
             self.sample(now);
             self.over = Some((now, self.connection.received()));
-            lock(self.connection.sender_log()).over = true;
+            lock(&self.sender_log).over = true;
         }
     }
 
@@ -319,7 +328,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
 
     /// Packets that are under way as far as its controller knows, and datagrams of both ends in the network.
     pub fn under_way(&self) -> u64 {
-        let sender_log = lock(self.connection.sender_log());
+        let sender_log = lock(&self.sender_log);
         self.in_network.max(sender_log.under_way(self.spec.packet_bytes))
     }
 
@@ -338,7 +347,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         }
         let received = self.connection.received();
         let cwnd = self.connection.window();
-        let mut sender_log = lock(self.connection.sender_log());
+        let mut sender_log = lock(&self.sender_log);
         if let Some(cwnd) = cwnd {
             // A sibling may have changed it since the last event.
             sender_log.meter.window(now.0, cwnd);
@@ -351,7 +360,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         let start = self.started.unwrap_or(end);
         let (stop, received) = self.over.unwrap_or((end, self.connection.received()));
         let (sent, lost) = self.connection.packets().unwrap_or_default();
-        let sender_log = Arc::clone(self.connection.sender_log());
+        let sender_log = self.sender_log;
         let failed = |reason| RunError::Flow { flow: self.spec.name.clone(), at_s: end.0 as f64 / 1e9, reason };
         // Drops the connection, so that its controller's recorder leaves the sender log.
         let hash = self.connection.check().map_err(failed)?;

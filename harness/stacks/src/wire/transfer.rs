@@ -132,8 +132,7 @@ impl Transfer {
             {
                 let window = self.decision().cwnd;
                 let mut payload = lock(&self.payload);
-                let Payload { source, sink, left } = &mut *payload;
-                source.confirm(sink.in_order());
+                let Payload { source, left, .. } = &mut *payload;
                 if source.made() < self.received() + window.saturating_mul(2).saturating_add(READY) {
                     let chunk = source.take(*left);
                     *left -= chunk.len() as u64;
@@ -199,9 +198,9 @@ impl Transfer {
         while let Some(bytes) = program.read().await? {
             {
                 let mut payload = lock(&self.payload);
-                let offset = payload.sink.in_order();
-                payload.sink.take(offset, bytes);
-                self.received.store(payload.sink.received(), Ordering::Relaxed);
+                let Payload { source, sink, .. } = &mut *payload;
+                sink.take(source, sink.in_order(), &bytes);
+                self.received.store(sink.received(), Ordering::Relaxed);
             }
             self.moved.notify_one();
         }
@@ -209,15 +208,13 @@ impl Transfer {
         Ok(())
     }
 
-    /// The hash of what arrived without a gap before it; to be asked once, when the flow is
-    /// over.
+    /// The hash of what arrived without a gap before it.
     ///
     /// # Errors
-    /// The sender's first so many bytes are others.
+    /// A byte that arrived is not the one sent there.
     pub fn check(&self) -> Result<Hash, String> {
         let mut payload = lock(&self.payload);
-        let sink = std::mem::take(&mut payload.sink);
-        let source = std::mem::replace(&mut payload.source, Source::new(0, ""));
-        crate::payload::check(source, sink)
+        let Payload { source, sink, .. } = &mut *payload;
+        sink.check(source)
     }
 }

@@ -6,6 +6,12 @@ use super::Trace;
 use crate::{Ack, Detail, Frame, Packet, PacketType, Profile};
 
 impl<W: Write> Trace<W> {
+    /// Whether packets are written: all of them, or one now and then.
+    #[must_use]
+    pub fn has_packets(&self) -> bool {
+        self.detail == Detail::Packets || self.profile == Profile::Qvis
+    }
+
     /// Writes `packet_sent`.
     pub fn packet_sent(&mut self, now_ns: u64, packet: &Packet, frames: &[Frame<'_>]) {
         if !self.wants_packet(now_ns, self.profile == Profile::Qvis) {
