@@ -291,7 +291,7 @@ mod tests {
         // Elsewhere than they were sent, and beyond what was sent.
         assert!(source.differs(from as u64 + 1, &all[from..to]).is_some());
         assert_eq!(source.differs(source.made() - 10, &all[all.len() - 10..]), None);
-        assert_eq!(source.differs(source.made() - 9, &all[all.len() - 10..]).is_some(), true);
+        assert!(source.differs(source.made() - 9, &all[all.len() - 10..]).is_some());
         assert_eq!(source.differs(source.made() + 5, &[0]), Some(source.made() + 5));
     }
 

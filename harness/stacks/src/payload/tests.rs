@@ -39,10 +39,13 @@ fn what_is_missing_is_not_in_order() {
     assert_eq!(sink.check(&mut source), Ok(Sha256::digest(&all[..1000]).into()));
 }
 
+/// Three pieces, each with its offset.
+type Pieces = [(u64, Vec<u8>); 3];
+
 #[test]
 fn a_byte_that_changed_or_lies_elsewhere_shows() {
     let pieces = |all: &[u8]| [0, 1200, 2400].map(|from| (from as u64, all[from..from + 1200].to_vec()));
-    let check = |change: &dyn Fn(&mut [(u64, Vec<u8>); 3])| {
+    let check = |change: &dyn Fn(&mut Pieces)| {
         let (mut source, all) = sent();
         let mut pieces = pieces(&all);
         change(&mut pieces);
@@ -55,9 +58,12 @@ fn a_byte_that_changed_or_lies_elsewhere_shows() {
     for at in [0, 1199, 1200, 3599] {
         assert_eq!(check(&|pieces| pieces[at / 1200].1[at % 1200] ^= 0x10), wrong(at as u64));
     }
-    // Two pieces at each other's place, a byte left out, one too many, early ones among them.
+    // Two pieces at each other's place, a byte left out, one too many, an early piece one byte further on.
     assert!(check(&|pieces| (pieces[0].0, pieces[1].0) = (1200, 0)).is_err());
-    assert!(check(&|pieces| drop(pieces[1].1.remove(7))).is_err());
+    let left_out = |pieces: &mut Pieces| {
+        pieces[1].1.remove(7);
+    };
+    assert!(check(&left_out).is_err());
     assert!(check(&|pieces| pieces[1].1.insert(7, 0)).is_err());
     assert!(check(&|pieces| (pieces[2].0, pieces[2].1[0]) = (2401, 0)).is_err());
 }
