@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { assertNamed, assertReadable, inBrowser, overflow, PHONE, SCHEMES, shot, undrawn, unpacked } from "./page.mjs";
+import { assertNamed, assertReadable, FIREFOX, inBrowser, overflow, PHONE, SCHEMES, shot, undrawn, unpacked } from "./page.mjs";
 
 const report = process.env.REPORT;
 const read = (page) => JSON.parse(readFileSync(join(dirname(page), "results.json"), "utf8"));
@@ -67,9 +67,11 @@ test("loads without complaint, and holds and shows the numbers of results.json",
   assert.equal(await page.title(), `${results.title} – windlass`);
   assert.equal(await page.locator("h1").count(), 1);
   assert.equal(await page.locator("main section").count(), results.scenarios.length + 1);
-  await assertNamed(page);
   await ranked(page);
+  // What comes from the page alone, whichever browser shows it.
+  if (FIREFOX) return;
   await tabled(page);
+  await assertNamed(page);
 }));
 
 /** That the ranking shows the numbers of results.json. */
