@@ -33,9 +33,8 @@ fn a_run_on_two_threads_writes_the_same_bytes() {
     let mut text = "duration_s = 0.5\nsample_ms = 50\n".to_owned();
     for hop in 0..4 {
         for way in ["forth", "back"] {
-            text += &format!(
-                "[[link]]\nname = \"{way}-{hop}\"\nrate_mbps = 200\ndelay_ms = 20\nbuffer_packets = 300\n"
-            );
+            text +=
+                &format!("[[link]]\nname = \"{way}-{hop}\"\nrate_mbps = 200\ndelay_ms = 20\nbuffer_packets = 300\n");
         }
     }
     for hops in [vec![0, 1, 2, 3], vec![0], vec![1], vec![2], vec![3]] {

@@ -3,6 +3,7 @@
 use crate::common::{scenario, with_constant};
 use windlass_controllers::event::LossTrigger;
 use windlass_controllers::{EventKind, Time};
+use windlass_simulator::scenario::Scenario;
 use windlass_simulator::sim::{SendReason, Simulation, run};
 
 /// 10 Mbit/s, 40 ms; a packet of 1250 bytes takes 1 ms.
@@ -184,4 +185,23 @@ fn what_the_network_loses_is_not_what_timeouts_declare_lost() {
     let (mut simulation, _) = with_constant(&quic, 10);
     simulation.run_until(Time(1_000_000_000));
     assert_eq!(simulation.counts(0).dropped, None);
+}
+
+/// What a controller needs to know of the delivery rate it gets however losses are repaired.
+#[test]
+fn a_model_of_the_path_is_as_good_with_each_recovery() {
+    for controller in ["bbr", "bbr1"] {
+        let goodput = |recovery: &str| {
+            let text = format!(
+                "duration_s = 30\n[dumbbell]\nrate_mbps = 5\nrtt_ms = 45\nbuffer_bdp = 2\n\
+                 [[flow]]\ncontroller = {controller:?}\nrecovery = {recovery:?}\n"
+            );
+            run(&Scenario::read("recovery", &text, None).unwrap()).unwrap().flows[0].goodput_mbps
+        };
+        let quic = goodput("quic");
+        for recovery in ["tcp-reno", "tcp-newreno", "tcp-sack"] {
+            let tcp = goodput(recovery);
+            assert!(tcp > 0.85 * quic, "{controller} with {recovery}: {tcp} Mbit/s, {quic} as QUIC recovers");
+        }
+    }
 }

@@ -150,20 +150,26 @@ impl<E: ConfiguredController> Sender<E> {
         let sent_at = batch.newest_sent_at().unwrap_or_default();
         batch.app_limited(self.app_limited);
         let mut acked = batch.take(in_flight, rtt);
-        let delivered = acked.delivered;
-        let snapshot = self.delivery_rate.as_mut().and_then(|delivery_rate| {
-            delivery_rate.acknowledged(Time(now), sent_at, delivered, in_flight, self.app_limited)
-        });
         self.batch = batch;
         acked.newest_pn = Some(newest.arrival.id);
         acked.newest_in_flight = Some(newest.in_flight);
-        if let Some(snapshot) = snapshot {
-            snapshot.apply_to(&mut acked);
-        }
+        self.count_delivered(now, sent_at, &mut acked);
         let arrival = &newest.arrival;
         acked.one_way = Some(self.one_way(now, arrival, sent_at.0, ack));
         acked.queueing = Some(Queueing::new(Span(arrival.took), ack.waited));
         acked
+    }
+
+    /// Adds the delivery rate, where it is needed, to what was acknowledged, of which the newest packet left at `sent_at`.
+    #[inline(always)]
+    pub(super) fn count_delivered(&mut self, now: u64, sent_at: Time, acked: &mut PacketsAcked) {
+        let (delivered, in_flight, app_limited) = (acked.delivered, self.recovery.in_flight, self.app_limited);
+        let snapshot = self.delivery_rate.as_mut().and_then(|delivery_rate| {
+            delivery_rate.acknowledged(Time(now), sent_at, delivered, in_flight, app_limited)
+        });
+        if let Some(snapshot) = snapshot {
+            snapshot.apply_to(acked);
+        }
     }
 
     /// One-way times of a packet that left at `sent_at` and of its ACK, which comes at `now`.

@@ -114,6 +114,7 @@ impl<E: ConfiguredController> Sender<E> {
             self.batch.app_limited(self.app_limited);
             let mut acked = self.batch.take(self.recovery.in_flight, rtt);
             acked.newest_pn = Some(last.id);
+            self.count_delivered(now, newest_sent_at, &mut acked);
             acked.one_way = trigger.map(|packet| self.one_way(now, &last, packet.sent_at, ack));
             acked.queueing = Some(Queueing::new(Span(last.took), ack.waited));
             acked.congestion_indication = self.ci_path.then_some(indicated);
@@ -234,6 +235,9 @@ impl<E: ConfiguredController> Sender<E> {
     fn repeat(&mut self, tcp: &mut Tcp, now: u64, number: u64, packet: &Sent) {
         self.recovery.lose(number, now);
         self.data.lost_first(packet);
+        if let Some(delivery_rate) = &mut self.delivery_rate {
+            delivery_rate.lost(Time(now), u64::from(packet.bytes));
+        }
         let outstanding = self.recovery.in_flight / u64::from(packet.bytes).max(1) + 1;
         tcp.repeats(now, packet.transmissions, u32::try_from(outstanding).unwrap_or(u32::MAX));
     }
@@ -263,6 +267,9 @@ impl<E: ConfiguredController> Sender<E> {
         self.data.go_back(tcp.edge(), all);
         tcp.timed_out(now, self.data.fresh());
         if let Some((number, packet)) = lost {
+            if let Some(delivery_rate) = &mut self.delivery_rate {
+                delivery_rate.lost(Time(now), before);
+            }
             context.meter.packets_lost += packets;
             context.meter.congestion_events += 1;
             let lost = PacketsLost::new(before, u32::try_from(packets).unwrap_or(u32::MAX), Time(packet.sent_at), 0)
