@@ -187,13 +187,13 @@ fn what_the_network_loses_is_not_what_timeouts_declare_lost() {
     assert_eq!(simulation.counts(0).dropped, None);
 }
 
-/// What a controller needs to know of the delivery rate it gets however losses are repaired.
+/// Delivery rates are told however losses are repaired; here are none.
 #[test]
 fn a_model_of_the_path_is_as_good_with_each_recovery() {
     for controller in ["bbr", "bbr1"] {
         let goodput = |recovery: &str| {
             let text = format!(
-                "duration_s = 30\n[dumbbell]\nrate_mbps = 5\nrtt_ms = 45\nbuffer_bdp = 2\n\
+                "duration_s = 30\n[dumbbell]\nrate_mbps = 5\nrtt_ms = 45\nbuffer_bdp = 20\n\
                  [[flow]]\ncontroller = {controller:?}\nrecovery = {recovery:?}\n"
             );
             run(&Scenario::read("recovery", &text, None).unwrap()).unwrap().flows[0].goodput_mbps
@@ -201,7 +201,7 @@ fn a_model_of_the_path_is_as_good_with_each_recovery() {
         let quic = goodput("quic");
         for recovery in ["tcp-reno", "tcp-newreno", "tcp-sack"] {
             let tcp = goodput(recovery);
-            assert!(tcp > 0.85 * quic, "{controller} with {recovery}: {tcp} Mbit/s, {quic} as QUIC recovers");
+            assert!(tcp > 0.95 * quic, "{controller} with {recovery}: {tcp} Mbit/s, {quic} as QUIC recovers");
         }
     }
 }
