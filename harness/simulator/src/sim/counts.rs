@@ -115,6 +115,19 @@ pub struct FlowCounts {
     pub loss_classification: LossClassification,
 }
 
+/// What became of the packets of a run so far, cross traffic included: `sent = delivered + gone + held`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PacketCounts {
+    /// Put on routes.
+    pub sent: u64,
+    /// Reached the end of their routes.
+    pub delivered: u64,
+    /// Dropped or lost.
+    pub gone: u64,
+    /// Queued, in transmission or under way.
+    pub held: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

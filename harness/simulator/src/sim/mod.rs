@@ -63,7 +63,7 @@ mod train;
 
 pub use recovery::{LossRun, PACKET_THRESHOLD};
 
-pub use counts::{Arrivals, FlowCounts, LossClassification};
+pub use counts::{Arrivals, FlowCounts, LossClassification, PacketCounts};
 pub use observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
 pub use qlog::QlogSettings;
-pub use simulation::{PacketCounts, SimError, Simulation, run};
+pub use simulation::{SimError, Simulation, run};

@@ -8,9 +8,9 @@ use std::thread;
 
 use windlass_controllers::{ConfiguredController, Span, Time};
 
+use super::counts::PacketCounts;
 use super::flow::FlowRun;
 use super::part::Part;
-use super::simulation::PacketCounts;
 use crate::measure::MeteredNetwork;
 use crate::scenario::{Runaway, Scenario, StartSchedule, WeightChanges};
 use windlass_network::{Crossing, LinkId, LinkStats, Network, Partition, RouteId, TopologyError};

@@ -3,7 +3,7 @@
 use windlass_adapter::{NamedController, Recorder};
 use windlass_controllers::{Algorithm, ConfiguredController, Time};
 
-use super::counts::FlowCounts;
+use super::counts::{FlowCounts, PacketCounts};
 use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use super::part::Part;
@@ -76,19 +76,6 @@ pub struct Simulation<E: ConfiguredController = NamedController> {
     now: Time,
     samples: u64,
     meter: NetworkMeter,
-}
-
-/// What became of the packets of a run so far, cross traffic included: `sent = delivered + gone + held`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PacketCounts {
-    /// Put on routes.
-    pub sent: u64,
-    /// Reached the end of their routes.
-    pub delivered: u64,
-    /// Dropped or lost.
-    pub gone: u64,
-    /// Queued, in transmission or under way.
-    pub held: u64,
 }
 
 impl Simulation<NamedController> {
