@@ -2,7 +2,7 @@
 
 use super::text::{Align, aligned, width, wrapped};
 use windlass_lab::results::{Results, Run, Standing};
-use windlass_simulator::outcome::{QueueOutcome, Transfers};
+use windlass_simulator::outcome::{FlowOutcome, QueueOutcome, Transfers};
 
 const DASH: &str = "–";
 
@@ -75,6 +75,7 @@ fn flows(run: &Run) -> String {
         })
         .collect();
     let mut text = table(&heads, &rows);
+    text.extend(run.flows.iter().flat_map(|flow| [frames(flow), video(flow)]));
     for flow in &run.flows {
         let Some(transfers) = &flow.transfers else { continue };
         let Transfers { started, completed, .. } = transfers;
@@ -89,6 +90,37 @@ fn flows(run: &Run) -> String {
         text.push_str(&format!("score {}{fairness}\n", number(metrics.score, 1)));
     }
     text
+}
+
+/// What came of the frames or objects that a flow's application wrote; empty of a flow without any.
+fn frames(flow: &FlowOutcome) -> String {
+    let Some(frames) = &flow.frames else { return String::new() };
+    let what = if frames.objects.is_some() { "objects" } else { "frames" };
+    let mut text =
+        format!("{}: {} of {} {what} delivered, {} late", flow.name, frames.delivered, frames.written, frames.late);
+    if frames.delay_median_ms.is_some() {
+        let [median, p95, p99] = [frames.delay_median_ms, frames.delay_p95_ms, frames.delay_p99_ms];
+        let [median, p95, p99] = [median, p95, p99].map(|ms| number(ms, 1));
+        text += &format!("; delay median {median} ms, p95 {p95}, p99 {p99}");
+    }
+    if let Some(rate) = frames.encoded_mbps {
+        text += &format!("; encoded at {rate:.3} Mbit/s");
+    }
+    if let Some(objects) = &frames.objects {
+        let (groups, reset, dropped) = (objects.groups, objects.groups_dropped, objects.dropped);
+        text += &format!("; {reset} of {groups} groups reset, {dropped} objects dropped with them");
+    }
+    text + "\n"
+}
+
+/// What the client of a video saw; empty of a flow without one.
+fn video(flow: &FlowOutcome) -> String {
+    let Some(video) = &flow.video else { return String::new() };
+    let (startup, rate) = (number(video.startup_s, 3), number(video.rate_mbps, 3));
+    format!(
+        "{}: plays after {startup} s; stalls {}, {:.3} s in all; switches of rate {}; {rate} Mbit/s on average\n",
+        flow.name, video.stalls, video.stalled_s, video.switches
+    )
 }
 
 /// A line for each queue.

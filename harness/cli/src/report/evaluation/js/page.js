@@ -78,6 +78,27 @@ function flowName({ run, flow }) {
   return other ? `${flow.name} (${flow.controller || "uncontrolled"})` : flow.name;
 }
 
+/** What came of frames, objects and videos; of a column that says nothing there is none. */
+function applicationTables(scene) {
+  const flows = doneRuns(scene.name).flatMap((run) =>
+    run.flows.map((flow) => ({ controller: run.controller || flow.controller, stack: run.stack, run, flow })));
+  const share = (frames, name) => (frames.written ? frames[name] / frames.written : null);
+  const rows = (key, values) => flows.filter((row) => row.flow[key]).map((row) => ({ ...row, values: values(row.flow[key]) }));
+  const table = (caption, all, metrics) => {
+    if (!all.length) return [];
+    const kept = metrics.filter((metric) => all.some((row) => row.values[metric] != null));
+    const columns = [controllerColumn, stackColumn, wordColumn("Flow", (row) => row.flow.name),
+      ...kept.map((metric) => metricColumn(metric, (row) => row.values[metric] ?? null))];
+    return [sortableTable({ caption: `${caption} of ${scene.name}`, columns, rows: all, sortBy: undefined })];
+  };
+  const frames = rows("frames", (each) => ({ ...each, ...each.objects, delivered: share(each, "delivered"), late: share(each, "late") }));
+  return [
+    ...table("Frames", frames, ["written", "delivered", "late", "delay_median_ms", "delay_p95_ms", "delay_p99_ms", "encoded_mbps",
+      "groups", "groups_dropped", "dropped"]),
+    ...table("Videos", rows("video", (each) => each), ["startup_s", "stalls", "stalled_s", "switches", "rate_mbps"]),
+  ];
+}
+
 function queuesTable(scene) {
   const rows = doneRuns(scene.name).flatMap((run) =>
     run.queues.map((queue) => ({ controller: run.controller, stack: run.stack, queue })));
@@ -115,7 +136,7 @@ function scenarioSection(scene) {
   return el("section", { id: scene.name, "aria-labelledby": title },
     el("h2", { id: title }, scene.name.replaceAll("-", " ")),
     el("p", {}, scene.summary),
-    flowsTable(scene), queuesTable(scene),
+    flowsTable(scene), ...applicationTables(scene), queuesTable(scene),
     el("div", { class: "tools" }, legend, figure.controls()),
     el("figure", {}, holder, el("figcaption", { id: caption, class: "visually-hidden" }, "The table above holds the means of the lines.")));
 }
