@@ -89,11 +89,11 @@ function applicationTables(scene) {
     const kept = metrics.filter((metric) => all.some((row) => row.values[metric] != null));
     const columns = [controllerColumn, stackColumn, wordColumn("Flow", (row) => row.flow.name),
       ...kept.map((metric) => metricColumn(metric, (row) => row.values[metric] ?? null))];
-    return [sortableTable({ caption: `${caption} of ${scene.name}`, columns, rows: all, sortBy: undefined })];
+    return [el("h3", {}, caption), sortableTable({ caption: `${caption} of ${scene.name}`, columns, rows: all, sortBy: undefined })];
   };
   const frames = rows("frames", (each) => ({ ...each, ...each.objects, delivered: share(each, "delivered"), late: share(each, "late") }));
   return [
-    ...table("Frames", frames, ["written", "delivered", "late", "delay_median_ms", "delay_p95_ms", "delay_p99_ms", "encoded_mbps",
+    ...table(frames.some((row) => row.flow.frames.objects) ? "Frames and objects" : "Frames", frames, ["written", "delivered", "late", "delay_median_ms", "delay_p95_ms", "delay_p99_ms", "encoded_mbps",
       "groups", "groups_dropped", "dropped"]),
     ...table("Videos", rows("video", (each) => each), ["startup_s", "stalls", "stalled_s", "switches", "rate_mbps"]),
   ];
