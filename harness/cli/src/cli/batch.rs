@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::available_parallelism;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -254,6 +254,9 @@ pub(super) fn failures(results: &Results) -> Result<(), CliError> {
 /// A flag that an interrupt (Ctrl-C) or a request to terminate raises.
 pub(super) fn interrupt() -> Result<Arc<AtomicBool>, CliError> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    // A process may have one handler, which two threads may ask for at once.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock();
     if let Some(flag) = FLAG.get() {
         return Ok(Arc::clone(flag));
     }
