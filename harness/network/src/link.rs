@@ -29,7 +29,7 @@ const FAR: u64 = 12;
 
 /// A packet on a link.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Entry {
+pub(super) struct Entry {
     /// The packet, with the marks it has.
     pub packet: Packet,
     /// Start of its transmission, ns.
@@ -287,12 +287,8 @@ impl Link {
         self.totals.forwarded_bytes += u64::from(packet.bytes);
         let waited = packet.waited + Span(noted);
         let entry = self.ring.add();
-        let Packet { id, sent_at, flow, bytes, ecn, class, ci_capable, ci_marked, damaged, .. } = *packet;
-        // One by one: the processor waits for parts that were just written where they are copied together.
-        (entry.packet.id, entry.packet.sent_at, entry.packet.waited) = (id, sent_at, waited);
-        (entry.packet.flow, entry.packet.bytes) = (flow, bytes);
-        (entry.packet.ecn, entry.packet.class) = (ecn, class);
-        (entry.packet.ci_capable, entry.packet.ci_marked, entry.packet.damaged) = (ci_capable, ci_marked, damaged);
+        entry.packet = *packet;
+        entry.packet.waited = waited;
         (entry.start, entry.deliver, entry.hop, entry.lost) = (start, deliver, hop, lost);
         entry
     }

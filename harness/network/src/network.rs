@@ -164,9 +164,7 @@ impl Network {
         }
     }
 
-    /// Whether a link belongs to it.
-    #[must_use]
-    pub fn owns(&self, link: LinkId) -> bool {
+    fn owns(&self, link: LinkId) -> bool {
         self.part.as_ref().is_none_or(|part| part.links[link.0 as usize] == part.number)
     }
 

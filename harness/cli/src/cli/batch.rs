@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -253,18 +253,17 @@ pub(super) fn failures(results: &Results) -> Result<(), CliError> {
 
 /// A flag that an interrupt (Ctrl-C) or a request to terminate raises.
 pub(super) fn interrupt() -> Result<Arc<AtomicBool>, CliError> {
-    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     // A process may have one handler, which two threads may ask for at once.
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock();
-    if let Some(flag) = FLAG.get() {
+    static FLAG: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
+    let mut known = FLAG.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(flag) = &*known {
         return Ok(Arc::clone(flag));
     }
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);
     ctrlc::set_handler(move || raised.store(true, Ordering::Relaxed))
         .map_err(|error| CliError::Failed(format!("cannot handle interrupts: {error}")))?;
-    Ok(Arc::clone(FLAG.get_or_init(|| flag)))
+    Ok(Arc::clone(known.insert(flag)))
 }
 
 /// Has `engine` carry out those of `cells` that `store` lacks, with progress.

@@ -27,7 +27,7 @@ pub(super) struct Part<E: ConfiguredController> {
     places: Vec<u32>,
     /// The earliest timer of each flow.
     event_queue: EventQueue,
-    pub groups: Groups<E, String>,
+    groups: Groups<E, String>,
     pub weight_changes: WeightChanges<E>,
     pub start_schedule: StartSchedule,
     /// No flow waits for another.
@@ -61,6 +61,7 @@ impl<E: ConfiguredController> Part<E> {
             runaway: None,
         };
         for place in 0..part.flows.len() {
+            // It may have been on the queue of the whole run.
             part.flows[place].armed = u64::MAX;
             part.arm(place);
         }

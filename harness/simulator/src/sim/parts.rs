@@ -111,15 +111,18 @@ impl<E: ConfiguredController> Parts<E> {
 
     /// Handles everything from `from`, where the last call ended, until `end`.
     pub fn advance(&mut self, from: Time, end: Time) {
+        if self.runaway.is_some() {
+            return;
+        }
         let Some(partition) = &self.partition else {
             self.parts[0].advance(end);
             self.runaway = self.parts[0].runaway;
             return;
         };
         let lookahead = partition.lookahead;
-        let mut lines = lines(self.parts.len());
+        let lines = lines(self.parts.len());
         thread::scope(|scope| {
-            let mut parts = self.parts.iter_mut().zip(lines.drain(..));
+            let mut parts = self.parts.iter_mut().zip(lines);
             let own = parts.next();
             for (part, line) in parts {
                 scope.spawn(move || run(part, &line, from, end, lookahead));
@@ -176,7 +179,7 @@ fn ends<E: ConfiguredController>(flows: &[FlowRun<E>]) -> Vec<(Vec<RouteId>, usi
     ends.chunk_by(|one, other| one == other).map(|same| (same[0].to_vec(), same.len())).collect()
 }
 
-/// What a part sends to each of the others and gets from it: once for each lookahead, what crosses.
+/// What a part sends to each part and gets from it, once for each lookahead: what crosses. To itself that is nothing.
 type Line = (Vec<Sender<Vec<Crossing>>>, Vec<Receiver<Vec<Crossing>>>);
 
 /// A line for each of so many parts.

@@ -147,7 +147,7 @@ impl Source {
     /// The next bytes, at most `limit` of them.
     pub fn take(&mut self, limit: u64) -> Bytes {
         let bytes = CHUNK.min(usize::try_from(limit).unwrap_or(CHUNK));
-        let chunk = self.shared(bytes).unwrap_or_else(|| self.alone(bytes));
+        let chunk = self.shared(bytes).unwrap_or_else(|| self.unshared(bytes));
         self.handed.push_back((self.length, chunk.clone()));
         self.length += chunk.len() as u64;
         chunk
@@ -167,7 +167,7 @@ impl Source {
     }
 
     /// The next bytes, made for this run.
-    fn alone(&mut self, bytes: usize) -> Bytes {
+    fn unshared(&mut self, bytes: usize) -> Bytes {
         let mut own = self.own.take().unwrap_or_else(|| {
             let mut random = random(self.seed, &self.name);
             random.skip(self.length);
@@ -301,7 +301,7 @@ mod tests {
         let mut source = Source::new(8, "alone");
         let first = source.take(u64::MAX);
         // As if there were no room for the second one.
-        let rest = [source.alone(CHUNK), source.alone(CHUNK)];
+        let rest = [source.unshared(CHUNK), source.unshared(CHUNK)];
         let offsets = [1, 2].map(|number| (number * CHUNK) as u64);
         source.handed.extend(offsets.into_iter().zip(rest.clone()));
         source.length = 3 * CHUNK as u64;

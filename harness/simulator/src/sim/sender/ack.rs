@@ -172,6 +172,14 @@ impl<E: ConfiguredController> Sender<E> {
         }
     }
 
+    /// Counts `bytes` that were declared lost, where the delivery rate is needed.
+    #[inline]
+    pub(super) fn count_lost(&mut self, now: u64, bytes: u64) {
+        if let Some(delivery_rate) = &mut self.delivery_rate {
+            delivery_rate.lost(Time(now), bytes);
+        }
+    }
+
     /// One-way times of a packet that left at `sent_at` and of its ACK, which comes at `now`.
     #[inline]
     pub(super) fn one_way(&self, now: u64, arrival: &Received, sent_at: u64, ack: &Packet) -> OneWay {
@@ -218,9 +226,7 @@ impl<E: ConfiguredController> Sender<E> {
     /// `acked` bytes reported next.
     pub(super) fn lost(&mut self, now: u64, lost: &LostBatch, acked: u64, context: &mut Context<'_>) {
         context.meter.packets_lost += u64::from(lost.packets);
-        if let Some(delivery_rate) = &mut self.delivery_rate {
-            delivery_rate.lost(Time(now), lost.bytes);
-        }
+        self.count_lost(now, lost.bytes);
         let after = self.recovery.in_flight + acked;
         let body = PacketsLost::new(lost.bytes, lost.packets, Time(lost.newest_sent_at), after)
             .with_newest_pn(Some(lost.newest))

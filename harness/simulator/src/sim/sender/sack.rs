@@ -147,9 +147,7 @@ impl<E: ConfiguredController> Sender<E> {
             show_loss(now, number, LossTrigger::PacketThreshold, 1, context);
             if tcp.is_answered(packet.chunk) {
                 context.meter.packets_lost += 1;
-                if let Some(delivery_rate) = &mut self.delivery_rate {
-                    delivery_rate.lost(Time(now), u64::from(packet.bytes));
-                }
+                self.count_lost(now, u64::from(packet.bytes));
                 continue;
             }
             let (bytes, packets) = tcp.unanswered.map_or((0, 0), |batch| (batch.bytes, batch.packets));

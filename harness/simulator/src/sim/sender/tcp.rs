@@ -235,9 +235,7 @@ impl<E: ConfiguredController> Sender<E> {
     fn repeat(&mut self, tcp: &mut Tcp, now: u64, number: u64, packet: &Sent) {
         self.recovery.lose(number, now);
         self.data.lost_first(packet);
-        if let Some(delivery_rate) = &mut self.delivery_rate {
-            delivery_rate.lost(Time(now), u64::from(packet.bytes));
-        }
+        self.count_lost(now, u64::from(packet.bytes));
         let outstanding = self.recovery.in_flight / u64::from(packet.bytes).max(1) + 1;
         tcp.repeats(now, packet.transmissions, u32::try_from(outstanding).unwrap_or(u32::MAX));
     }
@@ -267,9 +265,7 @@ impl<E: ConfiguredController> Sender<E> {
         self.data.go_back(tcp.edge(), all);
         tcp.timed_out(now, self.data.fresh());
         if let Some((number, packet)) = lost {
-            if let Some(delivery_rate) = &mut self.delivery_rate {
-                delivery_rate.lost(Time(now), before);
-            }
+            self.count_lost(now, before);
             context.meter.packets_lost += packets;
             context.meter.congestion_events += 1;
             let lost = PacketsLost::new(before, u32::try_from(packets).unwrap_or(u32::MAX), Time(packet.sent_at), 0)

@@ -81,7 +81,7 @@ function flowName({ run, flow }) {
 /** What came of frames, objects and videos; of a column that says nothing there is none. */
 function applicationTables(scene) {
   const flows = doneRuns(scene.name).flatMap((run) =>
-    run.flows.map((flow) => ({ controller: run.controller || flow.controller, stack: run.stack, run, flow })));
+    run.flows.map((flow) => ({ controller: run.controller || flow.controller, stack: run.stack, flow })));
   const share = (frames, name) => (frames.written ? frames[name] / frames.written : null);
   const rows = (key, values) => flows.filter((row) => row.flow[key]).map((row) => ({ ...row, values: values(row.flow[key]) }));
   const table = (caption, all, metrics) => {
@@ -91,10 +91,11 @@ function applicationTables(scene) {
       ...kept.map((metric) => metricColumn(metric, (row) => row.values[metric] ?? null))];
     return [el("h3", {}, caption), sortableTable({ caption: `${caption} of ${scene.name}`, columns, rows: all, sortBy: undefined })];
   };
+  const metrics = ["written", "delivered", "late", "delay_median_ms", "delay_p95_ms", "delay_p99_ms", "encoded_mbps",
+    "groups", "groups_dropped", "dropped"];
   const frames = rows("frames", (each) => ({ ...each, ...each.objects, delivered: share(each, "delivered"), late: share(each, "late") }));
   return [
-    ...table(frames.some((row) => row.flow.frames.objects) ? "Frames and objects" : "Frames", frames, ["written", "delivered", "late", "delay_median_ms", "delay_p95_ms", "delay_p99_ms", "encoded_mbps",
-      "groups", "groups_dropped", "dropped"]),
+    ...table(frames.some((row) => row.flow.frames.objects) ? "Frames and objects" : "Frames", frames, metrics),
     ...table("Videos", rows("video", (each) => each), ["startup_s", "stalls", "stalled_s", "switches", "rate_mbps"]),
   ];
 }
