@@ -309,10 +309,19 @@ tried() {
     fold --spaces --width 160 | sed 's/ *$//' | python3 "$block" "$WINDLASS_ROOT/README.md" tried
 }
 
+# The stacks: those whose adapters are crates of this workspace, with a server and a client each among their examples, and those
+# with a workspace of their own, whose part of CI has their name.
+# shellcheck disable=SC2034
+workspace_stacks=(quinn noq s2n-quic) own_stacks=(quiche msquic)
+# among WORD WORD…: whether the first is one of the others.
+among() {
+  [[ " ${*:2} " == *" $1 "* ]]
+}
+
 # Arguments of Cargo: the adapters and the harness, one selection for whatever long runs need of them, so that it is
 # built once.
 # shellcheck disable=SC2034
-built_once=(--release --locked --quiet -p windlass-quinn -p windlass-noq -p windlass-s2n-quic -p windlass-stacks -p windlass
+built_once=(--release --locked --quiet "${workspace_stacks[@]/#/-pwindlass-}" -p windlass-stacks -p windlass
   --features windlass/s2n-quic)
 
 # beside_busy NAME COMMAND test ARGUMENT…: runs tests thirty times (WINDLASS_BUSY_RUNS) beside four busy
