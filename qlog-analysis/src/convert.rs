@@ -149,7 +149,7 @@ fn surveys(sources: &[&dyn Source], target: Target) -> Result<Vec<Survey>, Conve
         let options = Options { jobs: 1, units: target.units, ..Options::default() };
         let open = || source.open().map_err(ReadError::from);
         let by_path = target.profile == Profile::Qvis;
-        let found = twice(open, &options, |input, options| survey(input, options, by_path));
+        let found = twice(open, &options, |mut input, options| survey(&mut input, options, by_path));
         found.map_err(|error| ConvertError::Read { source_index, error })
     };
     sources.iter().enumerate().map(one).collect()
@@ -281,7 +281,7 @@ impl<'a> File<'a, '_> {
         through_model: bool,
         at: &dyn Fn(u32) -> Option<usize>,
     ) -> Result<(), Stop> {
-        let input = source.open().map_err(ReadError::Io)?;
+        let mut input = source.open().map_err(ReadError::Io)?;
         let mut failed = None;
         let result = if through_model {
             let headers = self.survey.headers.clone();
@@ -292,7 +292,7 @@ impl<'a> File<'a, '_> {
             })
             .map(drop)
         } else {
-            sequence::split(input, &mut |piece| {
+            sequence::split(&mut input, &mut |piece| {
                 let Piece::Block(block) = piece else { return Ok(()) };
                 let Some(index) = at(block.trace) else { return Ok(()) };
                 self.block(index, &block).map_err(|error| stop(error, &mut failed))

@@ -34,9 +34,9 @@ pub use windlass_qlog::Profile;
 
 /// Holds a qlog file against the rules of a profile. It never fails: a file that cannot
 /// be read is a finding.
-pub fn lint<R: BufRead>(reader: R, profile: Profile) -> Report {
+pub fn lint(mut reader: impl BufRead, profile: Profile) -> Report {
     let mut checker = check::Checker::new(profile);
-    source::read(reader, &mut checker);
+    source::read(&mut reader, &mut checker);
     checker.finish()
 }
 

@@ -48,7 +48,11 @@ pub struct Measured {
 ///
 /// # Errors
 /// As [`crate::read::read`].
-pub fn measure(input: impl Read, options: &Options) -> Result<(Summary, Vec<Measured>), ReadError> {
+pub fn measure(mut input: impl Read, options: &Options) -> Result<(Summary, Vec<Measured>), ReadError> {
+    measure_from(&mut input, options)
+}
+
+fn measure_from(input: &mut dyn Read, options: &Options) -> Result<(Summary, Vec<Measured>), ReadError> {
     let (summary, found) = connections(input, options, Meter::new)?;
     Ok((summary, found.into_iter().map(Measured::from).collect()))
 }

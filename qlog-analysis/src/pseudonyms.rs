@@ -55,9 +55,9 @@ impl Pseudonyms {
     ///
     /// # Errors
     /// Those of `input`.
-    pub fn of(input: impl Read) -> io::Result<Pseudonyms> {
+    pub fn of(mut input: impl Read) -> io::Result<Pseudonyms> {
         let mut found = Pseudonyms::default();
-        each_string(input, &mut io::sink(), |place, text| {
+        each_string(&mut input, &mut io::sink(), &mut |place, text| {
             found.collect(&place, text);
             None
         })?;
@@ -68,8 +68,8 @@ impl Pseudonyms {
     ///
     /// # Errors
     /// Those of `input` and `output`.
-    pub fn rewrite(&mut self, input: impl Read, output: &mut impl Write) -> io::Result<()> {
-        each_string(input, output, |place, text| self.replaced(&place, text))
+    pub fn rewrite(&mut self, mut input: impl Read, output: &mut impl Write) -> io::Result<()> {
+        each_string(&mut input, output, &mut |place, text| self.replaced(&place, text))
     }
 
     /// A text about the trace, such as the name of its file.

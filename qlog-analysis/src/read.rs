@@ -211,7 +211,16 @@ pub enum ReadError {
 /// If the input cannot be read, is no qlog, or `visit` fails. [`ReadError::Late`] where what stands behind events
 /// changes their meaning.
 pub fn read(
-    input: impl Read,
+    mut input: impl Read,
+    options: &Options,
+    visit: &mut dyn FnMut(&Trace, Batch) -> Result<(), ReadError>,
+) -> Result<Summary, ReadError> {
+    read_from(&mut input, options, visit)
+}
+
+/// [`read`], of one type for all inputs: it is compiled here and once, however a program that calls it is.
+fn read_from(
+    input: &mut dyn Read,
     options: &Options,
     visit: &mut dyn FnMut(&Trace, Batch) -> Result<(), ReadError>,
 ) -> Result<Summary, ReadError> {

@@ -169,7 +169,17 @@ pub fn read_series_and_packets(
 /// # Errors
 /// As [`crate::read::read`], and those of `watch`.
 pub fn read_series_watched(
-    input: impl Read,
+    mut input: impl Read,
+    options: &Options,
+    most: usize,
+    packets: Option<usize>,
+    watch: &mut dyn FnMut(&connections::Progress<'_, Series>) -> Result<(), ReadError>,
+) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
+    series_from(&mut input, options, most, packets, watch)
+}
+
+fn series_from(
+    input: &mut dyn Read,
     options: &Options,
     most: usize,
     packets: Option<usize>,

@@ -88,7 +88,7 @@ impl Surveyed {
 }
 
 /// Reads a file for what it says of itself; with `by_path`, each path of multipath QUIC is a trace.
-pub(super) fn survey(input: impl Read, options: &Options, by_path: bool) -> Result<Survey, ReadError> {
+pub(super) fn survey(input: &mut dyn Read, options: &Options, by_path: bool) -> Result<Survey, ReadError> {
     let mut state = ReadState::new(options);
     let mut framing = Framing::default();
     let mut top = Node::empty();

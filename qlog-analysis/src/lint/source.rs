@@ -14,19 +14,19 @@ mod plain;
 pub(super) const HEAD: u64 = 1024;
 
 /// Reads `reader` to its end.
-pub(super) fn read<R: BufRead>(mut reader: R, checker: &mut Checker) {
+pub(super) fn read(reader: &mut dyn BufRead, checker: &mut Checker) {
     let mut head = Vec::new();
-    let result = reader.by_ref().take(HEAD).read_to_end(&mut head).and_then(|_| {
+    let result = (&mut *reader).take(HEAD).read_to_end(&mut head).and_then(|_| {
         let first =
             head.iter().find(|byte| !byte.is_ascii_whitespace() && !matches!(byte, 0xef | 0xbb | 0xbf)).copied();
         checker.head.clone_from(&head);
-        let reader = Cursor::new(head).chain(reader);
+        let mut reader = Cursor::new(head).chain(reader);
         match first {
             None => {
                 checker.report.add(Rule::FileEmpty, Place { record: 0, line: 1 }, || "the file is empty".to_owned());
                 Ok(())
             }
-            Some(RECORD_SEPARATOR) => sequence(reader, checker),
+            Some(RECORD_SEPARATOR) => sequence(&mut reader, checker),
             Some(_) => plain::read(reader, checker),
         }
     });
@@ -36,7 +36,7 @@ pub(super) fn read<R: BufRead>(mut reader: R, checker: &mut Checker) {
 }
 
 /// Checks a JSON text sequence.
-fn sequence<R: BufRead>(reader: R, checker: &mut Checker) -> io::Result<()> {
+fn sequence(reader: &mut dyn BufRead, checker: &mut Checker) -> io::Result<()> {
     checker.framing = Framing::Sequence;
     let mut records = Records::new(reader);
     while let Some(record) = records.next()? {

@@ -29,9 +29,9 @@ struct Level {
 
 /// Copies `input` to `output`, each string as `visit` has it: `None` leaves it as it is.
 pub(super) fn each_string(
-    mut input: impl Read,
-    output: &mut impl Write,
-    mut visit: impl FnMut(Place<'_>, &str) -> Option<String>,
+    input: &mut dyn Read,
+    output: &mut dyn Write,
+    visit: &mut dyn FnMut(Place<'_>, &str) -> Option<String>,
 ) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK];
     let mut levels: Vec<Level> = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn each_string(
                     inside = false;
                     string.extend_from_slice(&chunk[copied..=at]);
                     copied = at + 1;
-                    output.write_all(&finished(&string, &mut levels, &mut visit))?;
+                    output.write_all(&finished(&string, &mut levels, visit))?;
                     string.clear();
                 }
                 continue;
@@ -99,7 +99,7 @@ pub(super) fn each_string(
 }
 
 /// What is written of a string, in quotes.
-fn finished(quoted: &[u8], levels: &mut [Level], visit: &mut impl FnMut(Place<'_>, &str) -> Option<String>) -> Vec<u8> {
+fn finished(quoted: &[u8], levels: &mut [Level], visit: &mut dyn FnMut(Place<'_>, &str) -> Option<String>) -> Vec<u8> {
     let Ok(text) = serde_json::from_slice::<String>(quoted) else { return quoted.to_vec() };
     let Some(level) = levels.last_mut() else {
         let other = visit(Place { is_key: false, key: "", name: "" }, &text);
@@ -127,10 +127,10 @@ mod tests {
     /// What `text` becomes where every string is the path to it.
     fn places(text: &str) -> String {
         let mut written = Vec::new();
-        let at = |place: Place<'_>, text: &str| {
+        let mut at = |place: Place<'_>, text: &str| {
             (!place.is_key).then(|| format!("{}/{}:{}", place.key, place.name, text.len()))
         };
-        each_string(text.as_bytes(), &mut written, at).unwrap();
+        each_string(&mut text.as_bytes(), &mut written, &mut at).unwrap();
         String::from_utf8(written).unwrap()
     }
 
@@ -152,7 +152,7 @@ mod tests {
     fn what_is_not_replaced_is_kept_to_the_byte() {
         let text = format!("{{\"k\\u0061\":\"\\u00e9\\/\",\"long\":\"{}\"}}\n", "x".repeat(3 * CHUNK));
         let mut written = Vec::new();
-        each_string(text.as_bytes(), &mut written, |_, _| None).unwrap();
+        each_string(&mut text.as_bytes(), &mut written, &mut |_, _| None).unwrap();
         assert_eq!(written, text.as_bytes());
     }
 }

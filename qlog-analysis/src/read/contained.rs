@@ -4,8 +4,6 @@
 //! is said of a trace or of the file is handed over as an object of its own. A document
 //! that breaks off gives what came before.
 
-use std::io::Read;
-
 use memchr::memchr2;
 
 use super::ReadError;
@@ -59,7 +57,7 @@ impl Fields {
 }
 
 /// Reads the document that begins in `window`.
-pub(super) fn split<R: Read>(window: &mut Window<R>, emit: &mut Emit<'_>) -> Result<Start, ReadError> {
+pub(super) fn split(window: &mut Window<'_>, emit: &mut Emit<'_>) -> Result<Start, ReadError> {
     // Some traces are wrapped in a line of JavaScript.
     let mut passed = 0;
     while window.peek()? != Some(b'{') {
@@ -89,8 +87,8 @@ pub(super) fn split<R: Read>(window: &mut Window<R>, emit: &mut Emit<'_>) -> Res
     Ok(Start::Lines { header: fields.take(), cut })
 }
 
-struct Document<'a, 'e, R> {
-    window: &'a mut Window<R>,
+struct Document<'a, 'r, 'e> {
+    window: &'a mut Window<'r>,
     emit: &'a mut Emit<'e>,
     traces: u32,
     framing: Option<Framing>,
@@ -107,7 +105,7 @@ enum After {
     End,
 }
 
-impl<R: Read> Document<'_, '_, R> {
+impl Document<'_, '_, '_> {
     fn is(&mut self, framing: Framing) -> Result<(), ReadError> {
         if self.framing.is_none() {
             self.framing = Some(framing);

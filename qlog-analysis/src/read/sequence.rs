@@ -14,8 +14,8 @@ use crate::model::Framing;
 type Emit<'a> = dyn FnMut(Piece) -> Result<(), ReadError> + 'a;
 
 /// Bytes of a stream that are looked at, with more to come.
-pub(crate) struct Window<R> {
-    reader: R,
+pub(crate) struct Window<'r> {
+    reader: &'r mut dyn Read,
     pub(crate) text: Vec<u8>,
     /// Offset of the first byte of `text` not yet consumed.
     pub(crate) at: usize,
@@ -26,8 +26,8 @@ pub(crate) struct Window<R> {
     pub(crate) damage: Option<String>,
 }
 
-impl<R: Read> Window<R> {
-    pub(crate) fn new(reader: R) -> Self {
+impl<'r> Window<'r> {
+    pub(crate) fn new(reader: &'r mut dyn Read) -> Self {
         Window { reader, text: Vec::new(), at: 0, ended: false, total: 0, damage: None }
     }
 
@@ -88,7 +88,7 @@ pub(crate) struct Ended {
 }
 
 /// Cuts a file into pieces.
-pub(crate) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<Ended, ReadError> {
+pub(crate) fn split(reader: &mut dyn Read, emit: &mut Emit<'_>) -> Result<Ended, ReadError> {
     let mut window = Window::new(reader);
     window.peek()?;
     if crate::capture::is_capture(window.rest()) {
@@ -126,8 +126,8 @@ pub(crate) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<Ended, Rea
 
 /// Records that end with `delimiter`, after `header` or with the header as the first of them. A header among them
 /// begins another trace, as in files that were appended to each other.
-fn records<R: Read>(
-    window: &mut Window<R>,
+fn records(
+    window: &mut Window<'_>,
     delimiter: u8,
     header: Option<Vec<u8>>,
     emit: &mut Emit<'_>,
@@ -216,7 +216,7 @@ fn header_part(record: &[u8]) -> Option<HeaderPart> {
 }
 
 /// Moves whole records from the window into `block`. Says whether that was the end.
-fn cut<R: Read>(window: &mut Window<R>, delimiter: u8, block: &mut Block) -> io::Result<bool> {
+fn cut(window: &mut Window<'_>, delimiter: u8, block: &mut Block) -> io::Result<bool> {
     while window.rest().len() < BLOCK && !window.ended {
         window.fill()?;
     }
