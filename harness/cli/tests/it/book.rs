@@ -18,7 +18,7 @@ fn pages(book: &Path) -> BTreeSet<PathBuf> {
         let files = fs::read_dir(book.join(dir)).unwrap().map(|entry| Path::new(dir).join(entry.unwrap().file_name()));
         files.filter(|file| file.extension().is_some_and(|extension| extension == "md")).collect::<Vec<_>>()
     };
-    ["", "controllers", "notebooks", "papers", "questions"].into_iter().flat_map(list).collect()
+    ["", "controllers", "findings", "notebooks", "papers", "questions"].into_iter().flat_map(list).collect()
 }
 
 /// Relative links of a page, without their fragments.

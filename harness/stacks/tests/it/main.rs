@@ -3,6 +3,7 @@
 mod agreement;
 mod careful_resume;
 mod faults;
+mod findings;
 mod hard_regimes;
 mod link;
 #[cfg(feature = "noq-qlog")]
