@@ -394,6 +394,13 @@ pub struct WindowSet {
         serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
     )]
     pub ssthresh: Option<u64>,
+    /// What the path carried for a flow that leaves careful resume's safe retreat, bytes (`PipeSize`, `RFC 9959 §2.4`), of which the
+    /// threshold is half; `None` at any other time.
+    #[cfg_attr(
+        feature = "serde",
+        serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
+    )]
+    pub pipe_size: Option<u64>,
 }
 
 impl WindowSet {
@@ -401,12 +408,14 @@ impl WindowSet {
     #[must_use]
     #[inline]
     pub const fn new(cwnd: u64) -> WindowSet {
-        WindowSet { cwnd, ssthresh: None }
+        WindowSet { cwnd, ssthresh: None, pipe_size: None }
     }
 
     with! {
         /// With the threshold, bytes.
         with_ssthresh(ssthresh: Option<u64>);
+        /// With what the path carried, bytes.
+        with_pipe_size(pipe_size: Option<u64>);
     }
 }
 

@@ -14,14 +14,15 @@
 //!   `PipeSize` (§3.5).
 //! * Where the saved window is all that the path carried, slow start goes no further: it ends at the saved window, as with
 //!   a cached threshold (`RFC 9040 §6.1`). Doubled once more, it would lose as much as it had won.
+//! * `Beta` is 0.5, from which only GCC differs, whose own is 0.85 (§3.5 allows for 0.5 to 1, and names CUBIC's 0.7).
 //! * An RTT of more than ten times the saved one ends reconnaissance, as one of less than half does (§4.2.1).
 //! * Where a stack does not report packets sent, the unvalidated ones are those sent until the phase is over, and the
 //!   phase begins with the ACK that confirms the path.
 
 mod observation;
 
-pub(crate) use observation::KnownBdp;
 pub use observation::Observation;
+pub(crate) use observation::{FreshWindow, KnownBdp, ResumedBbr};
 
 use crate::event::{PacketSent, RttSample, WindowSet};
 use crate::{ConfiguredController, Decision, Event, EventKind, Path, SavedPath, Span, Table, Time, View};
@@ -385,8 +386,10 @@ impl CarefulResume {
         }
         if self.is_last_acked(event) {
             self.enter(ResumePhase::Normal, ResumeTrigger::ExitRecovery);
-            let ssthresh = (self.pipe_size() as f64 * BETA) as u64;
-            return Some(WindowSet::new(cwnd.min(self.most)).with_ssthresh(Some(ssthresh)));
+            let pipe_size = self.pipe_size();
+            let ssthresh = (pipe_size as f64 * BETA) as u64;
+            let to = WindowSet::new(cwnd.min(self.most)).with_ssthresh(Some(ssthresh));
+            return Some(to.with_pipe_size(Some(pipe_size)));
         }
         // The controller's smallest window may be a larger one.
         (cwnd > self.most).then(|| WindowSet::new(self.most))

@@ -44,3 +44,4 @@ pub mod window;
 pub mod window_controller;
 pub mod window_scheme;
 pub(crate) mod windowed;
+pub(crate) mod windowed_rate;

@@ -4,13 +4,11 @@ mod delay;
 mod state;
 
 use crate::parts::backstop;
-use crate::parts::limits::{datagram, initial_cwnd};
+use crate::parts::limits::datagram;
+use crate::parts::windowed_rate::MIN_WINDOW;
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Table, View, parameters};
 
 pub use state::State;
-
-/// The least window (`RFC 9002 §7.2`), packets.
-const MIN_WINDOW: f64 = 2.0;
 
 parameters! {
     /// Parameters of [`Gcc`]: `gcc:NAME=VALUE,…`.
@@ -111,11 +109,8 @@ impl Controller for Gcc {
 
     #[inline]
     fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
-        let first = initial_cwnd(params.iw, params.max_window, state.mtu);
         let target = state.target();
-        let cwnd = target.map_or(first, |rate| params.window * rate * state.s_rtt / 8.0);
-        let most = state.backstop.bound().min(params.max_window);
-        let cwnd = cwnd.min(most * state.mtu).max(MIN_WINDOW * state.mtu);
+        let cwnd = state.rates(params).cwnd(target);
         let rate = target.map(|rate| (rate as u64).max(1));
         Decision {
             pacing_rate: rate,

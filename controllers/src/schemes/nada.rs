@@ -3,14 +3,12 @@
 mod signal;
 mod state;
 
-use crate::parts::limits::{datagram, initial_cwnd};
+use crate::parts::limits::datagram;
+use crate::parts::windowed_rate::MIN_WINDOW;
 use crate::parts::{backstop, base_delay};
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Table, View, parameters};
 
 pub use state::State;
-
-/// The least window (`RFC 9002 §7.2`), packets.
-const MIN_WINDOW: f64 = 2.0;
 
 parameters! {
     /// Parameters of [`Nada`]: `nada:NAME=VALUE,…`.
@@ -123,10 +121,7 @@ impl Controller for Nada {
 
     #[inline]
     fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
-        let first = initial_cwnd(params.iw, params.max_window, state.mtu);
-        let cwnd = state.r_ref.map_or(first, |rate| params.window * rate * state.s_rtt / 8.0);
-        let most = state.backstop.bound().min(params.max_window);
-        let cwnd = cwnd.min(most * state.mtu).max(MIN_WINDOW * state.mtu);
+        let cwnd = state.rates(params).cwnd(state.r_ref);
         let phase = state.recovery.phase(state.is_ramping_up);
         let rate = state.r_ref.map(|rate| (rate as u64).max(1));
         let mut decision = Decision {

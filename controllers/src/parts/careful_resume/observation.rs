@@ -112,6 +112,76 @@ impl KnownBdp {
     }
 }
 
+/// Windows of a size that was set that are acknowledged before the rate alone says what may be in flight: those of the unvalidated
+/// phase, and of the next.
+const FRESH: f32 = 2.0;
+
+/// A window that was set, while it is that: a controller whose window has head room over what its rate sends in a round trip
+/// has none meanwhile, so that the rate is the window per round trip, and a growing RTT makes the window no larger than
+/// acknowledgements do.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct FreshWindow {
+    /// Bytes still to be acknowledged.
+    left: f32,
+    /// The window and what was acknowledged since, bytes.
+    most: f32,
+}
+
+impl FreshWindow {
+    /// The window is that of `to`.
+    pub fn set(&mut self, to: &WindowSet) {
+        (self.left, self.most) = (FRESH * to.cwnd as f32, to.cwnd as f32);
+    }
+
+    /// `bytes` were acknowledged.
+    #[inline]
+    pub fn acked(&mut self, bytes: u64) {
+        if self.is_set() {
+            self.left -= bytes as f32;
+            self.most += bytes as f32;
+        }
+    }
+
+    /// What may be in flight at most, bytes; infinite once it is no more.
+    #[inline]
+    pub fn most(self) -> f64 {
+        if self.is_set() { f64::from(self.most) } else { f64::INFINITY }
+    }
+
+    /// Whether it is.
+    #[inline]
+    pub fn is_set(self) -> bool {
+        self.left > 0.0
+    }
+}
+
+/// What is resumed of a BBR flow, of either version.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct ResumedBbr {
+    /// Bytes delivered before which the rate says nothing of the window, as of the initial one.
+    until: u64,
+    /// Startup ends with it.
+    pub known_bdp: KnownBdp,
+}
+
+impl ResumedBbr {
+    /// The window to go on with after `delivered` bytes as with an initial one, that of `to` from `least` to `most` bytes. Recovery
+    /// ends with no larger one, by `prior_cwnd`.
+    pub fn set(&mut self, to: &WindowSet, delivered: u64, [least, most]: [f64; 2], prior_cwnd: &mut f64) -> f64 {
+        let cwnd = (to.cwnd as f64).max(least).min(most);
+        *prior_cwnd = prior_cwnd.min(cwnd);
+        self.until = delivered.saturating_add(to.cwnd);
+        self.known_bdp.set(to);
+        cwnd
+    }
+
+    /// Whether the window grows by what is acknowledged, as an initial one does, after `delivered` bytes.
+    #[inline]
+    pub fn is_under_way(&self, delivered: u64) -> bool {
+        delivered < self.until
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,5 +194,29 @@ mod tests {
         known.set(&WindowSet::new(1).with_ssthresh(Some(100_000)));
         known.set(&WindowSet::new(2));
         assert_eq!([94_999.0, 95_000.0].map(|bytes| known.is_filled_by(bytes)), [false, true]);
+    }
+
+    #[test]
+    fn a_window_is_fresh_until_twice_as_much_is_acknowledged() {
+        let mut fresh = FreshWindow::default();
+        fresh.acked(1);
+        assert!(!fresh.is_set(), "nothing is set");
+        fresh.set(&WindowSet::new(1000));
+        assert_eq!(fresh.most(), 1000.0);
+        fresh.acked(1999);
+        assert!(fresh.is_set() && fresh.most() == 2999.0);
+        fresh.acked(1);
+        assert!(!fresh.is_set() && fresh.most().is_infinite());
+    }
+
+    #[test]
+    fn a_window_set_is_within_bounds_and_grows_until_it_is_acknowledged() {
+        let (mut resumed, mut prior) = (ResumedBbr::default(), 9000.0);
+        assert!(!resumed.is_under_way(0), "nothing is set");
+        let cwnd = resumed.set(&WindowSet::new(50_000), 10_000, [4800.0, 40_000.0], &mut prior);
+        assert_eq!((cwnd, prior), (40_000.0, 9000.0));
+        assert_eq!([59_999, 60_000].map(|delivered| resumed.is_under_way(delivered)), [true, false]);
+        let cwnd = resumed.set(&WindowSet::new(1).with_ssthresh(Some(5)), 10_000, [4800.0, 40_000.0], &mut prior);
+        assert_eq!((cwnd, prior, resumed.known_bdp.bytes()), (4800.0, 4800.0, 5.0));
     }
 }

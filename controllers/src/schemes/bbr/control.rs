@@ -94,13 +94,11 @@ impl State {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
-    /// Goes on with the window of `to`, as with an initial one, and recovery ends with no larger one (`RFC 9959`).
+    /// Goes on with the window of `to` (`RFC 9959`).
     #[cold]
     pub(super) fn resume_at(&mut self, params: &Params, to: &WindowSet) {
-        self.cwnd = (to.cwnd as f64).max(self.min_pipe_cwnd()).min(params.max_window * self.mtu);
-        self.prior_cwnd = self.prior_cwnd.min(self.cwnd);
-        self.resumed_until = self.delivered.saturating_add(to.cwnd);
-        self.known_bdp.set(to);
+        let range = [self.min_pipe_cwnd(), params.max_window * self.mtu];
+        self.cwnd = self.resumed.set(to, self.delivered, range, &mut self.prior_cwnd);
         if !self.full_bw_reached && self.min_rtt != NO_RTT {
             self.pacing_rate = (params.startup_pacing_gain * self.cwnd / self.min_rtt.secs()).max(self.mtu);
         }
@@ -115,14 +113,14 @@ impl State {
             self.cwnd = (self.cwnd + ack.newly_acked).min(most);
         } else if self.cwnd < most
             || (self.delivered as f64) < initial_cwnd(params, self.mtu)
-            || self.delivered < self.resumed_until
+            || self.resumed.is_under_way(self.delivered)
         {
             self.cwnd += ack.newly_acked;
         }
         let mut cap = match self.state {
             BbrState::ProbeBwDown | BbrState::ProbeBwRefill | BbrState::ProbeBwUp => self.inflight_longterm,
             BbrState::ProbeBwCruise | BbrState::ProbeRtt => self.inflight_with_headroom(params),
-            BbrState::Startup => self.known_bdp.bytes(),
+            BbrState::Startup => self.resumed.known_bdp.bytes(),
             BbrState::Drain => f64::INFINITY,
         };
         cap = cap.min(self.inflight_shortterm);

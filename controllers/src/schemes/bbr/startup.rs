@@ -30,7 +30,7 @@ impl State {
         if self.full_bw_now || !self.round_start || ack.sample.app_limited {
             return;
         }
-        if self.known_bdp.is_filled_by(ack.sample.rate * self.min_rtt.secs()) {
+        if self.resumed.known_bdp.is_filled_by(ack.sample.rate * self.min_rtt.secs()) {
             (self.full_bw_now, self.full_bw_reached) = (true, true);
             return;
         }

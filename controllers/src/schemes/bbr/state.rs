@@ -2,7 +2,7 @@
 //! bound that is not set.
 
 use super::Params;
-use crate::parts::careful_resume::KnownBdp;
+use crate::parts::careful_resume::ResumedBbr;
 use crate::parts::limits::{self, datagram};
 use crate::parts::probe_rtt::ProbeRtt;
 use crate::parts::recovery::RecoveryPeriod;
@@ -75,10 +75,8 @@ pub struct State {
     pub(super) full_bw_now: bool,
     pub(super) full_bw_reached: bool,
 
-    // What careful resume set (`RFC 9959`).
-    /// Bytes delivered before which the rate says nothing of the window, as of the initial one.
-    pub(super) resumed_until: u64,
-    pub(super) known_bdp: KnownBdp,
+    /// What careful resume set (`RFC 9959`).
+    pub(super) resumed: ResumedBbr,
 
     // Bandwidth (§5.5.2–§5.5.6, §5.5.10.3).
     pub(super) max_bw_filter: WindowedMax<2>,
@@ -183,8 +181,7 @@ impl State {
             full_bw_count: 0,
             full_bw_now: false,
             full_bw_reached: false,
-            resumed_until: 0,
-            known_bdp: KnownBdp::default(),
+            resumed: ResumedBbr::default(),
             max_bw_filter: WindowedMax::default(),
             cycle_count: 0,
             max_bw: 0.0,

@@ -101,13 +101,11 @@ impl State {
         self.restore_cwnd();
     }
 
-    /// Goes on with the window of `to`, as with an initial one, and recovery ends with no larger one (`RFC 9959`).
+    /// Goes on with the window of `to` (`RFC 9959`).
     #[cold]
     pub(super) fn resume_at(&mut self, params: &Params, to: &WindowSet) {
-        self.cwnd = (to.cwnd as f64).max(self.min_cwnd()).min(params.max_window * self.mtu);
-        self.prior_cwnd = self.prior_cwnd.min(self.cwnd);
-        self.resumed_until = self.delivered.saturating_add(to.cwnd);
-        self.known_bdp.set(to);
+        let range = [self.min_cwnd(), params.max_window * self.mtu];
+        self.cwnd = self.resumed.set(to, self.delivered, range, &mut self.prior_cwnd);
         if let Some(rtprop) = self.rtprop.filter(|_| !self.filled_pipe) {
             self.pacing_rate = (params.high_gain * self.cwnd / rtprop.secs()).max(self.mtu);
         }
@@ -124,9 +122,9 @@ impl State {
                 self.cwnd = (self.cwnd + ack.packets_delivered).min(target_cwnd);
             } else if self.cwnd < target_cwnd
                 || (self.delivered as f64) < self.initial_cwnd(params)
-                || self.delivered < self.resumed_until
+                || self.resumed.is_under_way(self.delivered)
             {
-                self.cwnd = (self.cwnd + ack.packets_delivered).min(self.known_bdp.bytes());
+                self.cwnd = (self.cwnd + ack.packets_delivered).min(self.resumed.known_bdp.bytes());
             }
             self.cwnd = self.cwnd.max(self.min_pipe_cwnd());
         }

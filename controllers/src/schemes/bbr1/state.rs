@@ -1,7 +1,7 @@
 //! The model of the path and the state machine (§4.1, §4.3). Volumes are bytes, rates bytes/s.
 
 use super::Params;
-use crate::parts::careful_resume::KnownBdp;
+use crate::parts::careful_resume::ResumedBbr;
 use crate::parts::limits::{self, datagram};
 use crate::parts::probe_rtt::{ProbeRtt, Progress};
 use crate::parts::rate_sample::RateSample;
@@ -73,10 +73,8 @@ pub struct State {
     pub(super) full_bw: f64,
     pub(super) full_bw_count: u8,
 
-    // What careful resume set (`RFC 9959`).
-    /// Bytes delivered before which the rate says nothing of the window, as of the initial one.
-    pub(super) resumed_until: u64,
-    pub(super) known_bdp: KnownBdp,
+    /// What careful resume set (`RFC 9959`).
+    pub(super) resumed: ResumedBbr,
 
     // The minimum RTT (§4.1.2).
     /// The sample of the frame under way, if its losses came ahead of its acknowledgements.
@@ -118,8 +116,7 @@ impl State {
             filled_pipe: false,
             full_bw: 0.0,
             full_bw_count: 0,
-            resumed_until: 0,
-            known_bdp: KnownBdp::default(),
+            resumed: ResumedBbr::default(),
             rtt_ahead: None,
             rtprop: None,
             rtprop_stamp: path.now,
@@ -161,7 +158,7 @@ impl State {
             return;
         }
         let rtprop = self.rtprop.map_or(0.0, Span::secs);
-        if self.known_bdp.is_filled_by(self.btl_bw * rtprop) {
+        if self.resumed.known_bdp.is_filled_by(self.btl_bw * rtprop) {
             self.filled_pipe = true;
             return;
         }

@@ -1,13 +1,14 @@
 //! The rate: delay-based (§5.5) and loss-based (§6). Rates are bit/s.
 
+use super::Params;
 use super::delay::{Delay, Signal};
-use super::{MIN_WINDOW, Params};
 use crate::event::{PacketsAcked, RttSample, WindowSet};
 use crate::parts::backstop::Backstop;
-use crate::parts::careful_resume::KnownBdp;
+use crate::parts::careful_resume::{FreshWindow, KnownBdp};
 use crate::parts::delay_signal::DelaySignal;
-use crate::parts::limits::{datagram, initial_cwnd};
+use crate::parts::limits::datagram;
 use crate::parts::recovery::RecoveryPeriod;
+use crate::parts::windowed_rate::WindowedRate;
 use crate::{Path, Time};
 
 /// Points of the received volume that are kept, a fifth of T apart.
@@ -130,6 +131,8 @@ pub struct State {
     pub(super) in_fast_start: bool,
     /// Fast start ends with it.
     pub(super) known_bdp: KnownBdp,
+    /// It holds no more than the rate sends in a round trip (`RFC 9959`).
+    pub(super) fresh: FreshWindow,
     pub(super) updated_at: Time,
     /// When the application last had nothing to send.
     pub(super) app_limited_at: Option<Time>,
@@ -158,6 +161,7 @@ impl State {
             signalled: None,
             in_fast_start: params.fast_start,
             known_bdp: KnownBdp::default(),
+            fresh: FreshWindow::default(),
             updated_at: path.now,
             app_limited_at: None,
             report_start: path.now,
@@ -171,15 +175,18 @@ impl State {
         self.a_hat.map(|a_hat| a_hat.min(self.as_hat))
     }
 
-    /// Least rate: `rate_min`, or two packets in a round trip.
-    fn least(&self, params: &Params) -> f64 {
-        (8.0 * MIN_WINDOW * self.mtu / self.s_rtt).max(1e6 * params.rate_min).min(1e6 * params.rate_max)
-    }
-
-    /// `rate` within its range, and no more than losses leave.
-    fn clip(&self, params: &Params, rate: f64) -> f64 {
-        let bound = 8.0 * self.backstop.bound() * self.mtu / self.s_rtt;
-        rate.min(bound).min(1e6 * params.rate_max).max(self.least(params))
+    /// What bounds the rate.
+    #[inline]
+    pub(super) fn rates(&self, params: &Params) -> WindowedRate {
+        WindowedRate {
+            range: (1e6 * params.rate_min, 1e6 * params.rate_max),
+            round_trips: if self.fresh.is_set() { 1.0 } else { params.window },
+            windows: (params.iw, params.max_window),
+            bound: self.backstop.bound(),
+            most: self.fresh.most(),
+            mtu: self.mtu,
+            s_rtt: self.s_rtt,
+        }
     }
 
     #[inline]
@@ -189,8 +196,8 @@ impl State {
         self.round = self.s_rtt.min(rtt.latest.secs());
         if self.a_hat.is_none() {
             self.updated_at = now;
-            let first = 8.0 * initial_cwnd(params.iw, params.max_window, self.mtu) / self.s_rtt;
-            self.a_hat = Some(self.clip(params, first));
+            let rates = self.rates(params);
+            self.a_hat = Some(rates.clip(rates.first()));
         }
     }
 
@@ -198,6 +205,7 @@ impl State {
     #[inline]
     pub(super) fn on_packets_acked(&mut self, params: &Params, now: Time, acked: &PacketsAcked) {
         self.recovery.acked(acked.newest_sent_at);
+        self.fresh.acked(acked.bytes);
         if self.recovery.accepts(acked.newest_sent_at) {
             self.report.0 += acked.packets as f32;
         }
@@ -239,7 +247,7 @@ impl State {
     pub(super) fn start_over(&mut self, params: &Params, now: Time) {
         self.recovery.reset();
         self.on_idle();
-        self.a_hat = self.a_hat.map(|_| self.least(params));
+        self.a_hat = self.a_hat.map(|_| self.rates(params).least());
         self.as_hat = 1e6 * params.rate_max;
         self.convergence = Convergence::default();
         self.known_bdp = KnownBdp::default();
@@ -261,22 +269,31 @@ impl State {
         if self.a_hat.is_none() {
             return;
         }
-        // Half a byte more, so that whole bytes come out again.
-        let bits = 8.0 * (to.cwnd as f64 + 0.5);
-        let rate = self.clip(params, bits / (params.window * self.s_rtt));
+        self.fresh.set(to);
+        let rates = self.rates(params);
+        let rate = rates.clip(rates.of_window(to.cwnd));
         self.a_hat = Some(rate);
         self.as_hat = self.as_hat.max(rate);
-        self.known_bdp.set(to);
+        // What over-use leaves of what is received, as `Beta` (`RFC 9959 §3.5`).
+        let after_retreat = to.pipe_size.map(|bytes| (params.beta * bytes as f64) as u64);
+        self.known_bdp.set(&to.with_ssthresh(after_retreat.or(to.ssthresh)));
         if to.ssthresh.is_some() {
             self.in_fast_start = params.fast_start;
             (self.report_start, self.report) = (now, (0.0, 0.0));
+        }
+        if let Some(threshold) = after_retreat {
+            // The retreat was the answer to losses and delays of the packets that were not validated.
+            self.recovery.begin(now);
+            self.as_hat = self.as_hat.max(rates.clip(rates.of_window(threshold)));
+            self.delay.forget_groups();
+            (self.control, self.signalled) = (Control::Increase, None);
         }
         self.on_idle();
     }
 
     #[cold]
     pub(super) fn hold_rate(&mut self, params: &Params) {
-        self.a_hat = self.a_hat.map(|rate| self.clip(params, rate));
+        self.a_hat = self.a_hat.map(|rate| self.rates(params).clip(rate));
     }
 
     /// An update of the rate (§5.5).
@@ -302,7 +319,7 @@ impl State {
         // What the application does not send is not received, and nothing is known of it.
         let is_used = self.app_limited_at.is_none_or(|at| now.since(at).secs() > window);
         let most = self.r_hat.filter(|_| is_used).map_or(f64::INFINITY, |r_hat| MOST * r_hat);
-        self.a_hat = Some(self.clip(params, rate.min(most)));
+        self.a_hat = Some(self.rates(params).clip(rate.min(most)));
         self.judge_losses(params, now);
     }
 
@@ -358,6 +375,6 @@ impl State {
             self.as_hat *= 1.0 - 0.5 * share;
             self.recovery.begin(now);
         }
-        self.as_hat = self.as_hat.min(1e6 * params.rate_max).max(self.least(params));
+        self.as_hat = self.as_hat.min(1e6 * params.rate_max).max(self.rates(params).least());
     }
 }

@@ -397,19 +397,24 @@ proptest! {
     }
 }
 
-/// RFC 9959: a window that is set is one and a half round trips at a rate; of what is received only what follows counts, and fast
+/// RFC 9959: a window that is set is a round trip at a rate; of what is received only what follows counts, and fast
 /// start ends where the path was full.
 #[test]
 fn a_flow_goes_on_with_a_window_that_is_set() {
     let params = Params::default();
     let slow = State { as_hat: 1e6, in_fast_start: true, ..flow(&params, 1.0) };
-    let set = at(&params, slow, 2010, EventKind::WindowSet(WindowSet::new(150_000)));
+    let set = at(&params, slow, 2010, EventKind::WindowSet(WindowSet::new(100_000)));
     let decision = decide(&params, &set);
-    assert_eq!((decision.cwnd, decision.pacing_rate, set.r_hat), (150_000, Some(8_000_026), None));
-    let told = EventKind::WindowSet(WindowSet::new(150_000).with_ssthresh(Some(110_000)));
+    assert_eq!((decision.cwnd, decision.pacing_rate, set.r_hat), (100_000, Some(8_000_040), None));
+    let told = EventKind::WindowSet(WindowSet::new(100_000).with_ssthresh(Some(110_000)));
     let received = |state| (2050..=2350).step_by(50).fold(state, |state, ms| at(&params, state, ms, acks(ms, 50)));
     let full = received(at(&params, set, 2020, told));
     assert_close(mbps(&full), 8.8, 1e-6);
     assert!(!full.in_fast_start && received(set).in_fast_start);
     assert!(mbps(&received(set)) > 10.0, "{}", mbps(&received(set)));
+    // After a retreat up to 0.85 of what the path carried (§3.5).
+    let left = WindowSet::new(50_000).with_ssthresh(Some(60_000)).with_pipe_size(Some(120_000));
+    let back = received(at(&params, set, 2020, EventKind::WindowSet(left)));
+    // With 8 % in a second after that.
+    assert!(!back.in_fast_start && (8.16..8.3).contains(&mbps(&back)), "{}", mbps(&back));
 }

@@ -1,12 +1,13 @@
 //! The reference rate (§4.3): accelerated ramp-up and gradual updates. Rates are bit/s, delays ms.
 
+use super::Params;
 use super::signal::Signal;
-use super::{MIN_WINDOW, Params};
 use crate::event::{PacketsAcked, PacketsLost, RttSample, WindowSet};
 use crate::parts::backstop::Backstop;
-use crate::parts::careful_resume::KnownBdp;
-use crate::parts::limits::{datagram, initial_cwnd};
+use crate::parts::careful_resume::{FreshWindow, KnownBdp};
+use crate::parts::limits::datagram;
 use crate::parts::recovery::RecoveryPeriod;
+use crate::parts::windowed_rate::WindowedRate;
 use crate::{Path, Span, Time};
 
 /// Intervals between updates that are kept: LOGWIN over DELTA (Figure 3).
@@ -44,6 +45,8 @@ pub struct State {
     pub(super) is_ramping_up: bool,
     /// Ramp-up that reaches it ends as with a queue.
     pub(super) known_bdp: KnownBdp,
+    /// It holds no more than the rate sends in a round trip (`RFC 9959`).
+    pub(super) fresh: FreshWindow,
     pub(super) interval: Interval,
     /// An ACK of the interval under way found the application with nothing to send.
     pub(super) app_limited: bool,
@@ -66,6 +69,7 @@ impl State {
             congested_until: Time::ZERO,
             is_ramping_up: true,
             known_bdp: KnownBdp::default(),
+            fresh: FreshWindow::default(),
             interval: Interval::default(),
             app_limited: false,
             log: [Interval::default(); KEPT],
@@ -73,15 +77,18 @@ impl State {
         }
     }
 
-    /// Least reference rate: RMIN, or two packets in a round trip.
-    fn least(&self, params: &Params) -> f64 {
-        (8.0 * MIN_WINDOW * self.mtu / self.s_rtt).max(1e6 * params.rmin).min(1e6 * params.rmax)
-    }
-
-    /// RMIN ≤ `rate` ≤ RMAX, and no more than losses leave.
-    fn clip(&self, params: &Params, rate: f64) -> f64 {
-        let bound = 8.0 * self.backstop.bound() * self.mtu / self.s_rtt;
-        rate.min(bound).min(1e6 * params.rmax).max(self.least(params))
+    /// What bounds the reference rate: RMIN and RMAX, and what losses leave.
+    #[inline]
+    pub(super) fn rates(&self, params: &Params) -> WindowedRate {
+        WindowedRate {
+            range: (1e6 * params.rmin, 1e6 * params.rmax),
+            round_trips: if self.fresh.is_set() { 1.0 } else { params.window },
+            windows: (params.iw, params.max_window),
+            bound: self.backstop.bound(),
+            most: self.fresh.most(),
+            mtu: self.mtu,
+            s_rtt: self.s_rtt,
+        }
     }
 
     #[inline]
@@ -90,14 +97,15 @@ impl State {
         self.s_rtt = rtt.smoothed.secs().max(1e-9);
         if self.r_ref.is_none() {
             self.t_last = now;
-            let first = 8.0 * initial_cwnd(params.iw, params.max_window, self.mtu) / self.s_rtt;
-            self.r_ref = Some(self.clip(params, if params.rmin > 0.0 { 1e6 * params.rmin } else { first }));
+            let rates = self.rates(params);
+            self.r_ref = Some(rates.clip(if params.rmin > 0.0 { 1e6 * params.rmin } else { rates.first() }));
         }
     }
 
     #[inline]
     pub(super) fn on_packets_acked(&mut self, params: &Params, now: Time, acked: &PacketsAcked) {
         self.recovery.acked(acked.newest_sent_at);
+        self.fresh.acked(acked.bytes);
         if self.signal.on_packets_acked(params, now, acked).is_some_and(|queue| queue >= params.qeps) {
             self.on_congestion(params, now);
         }
@@ -128,13 +136,13 @@ impl State {
     #[cold]
     pub(super) fn start_over(&mut self, params: &Params, now: Time) {
         self.on_congestion(params, now);
-        self.r_ref = self.r_ref.map(|_| self.least(params));
+        self.r_ref = self.r_ref.map(|_| self.rates(params).least());
         self.recovery.reset();
     }
 
     #[cold]
     pub(super) fn hold_rate(&mut self, params: &Params) {
-        self.r_ref = self.r_ref.map(|rate| self.clip(params, rate));
+        self.r_ref = self.r_ref.map(|rate| self.rates(params).clip(rate));
     }
 
     /// Goes on at the rate of which the window of `to` is made (`RFC 9959`). What was received before says nothing of it.
@@ -143,9 +151,9 @@ impl State {
         if self.r_ref.is_none() {
             return;
         }
-        // Half a byte more, so that whole bytes come out again.
-        let bits = 8.0 * (to.cwnd as f64 + 0.5);
-        self.r_ref = Some(self.clip(params, bits / (params.window * self.s_rtt)));
+        self.fresh.set(to);
+        let rates = self.rates(params);
+        self.r_ref = Some(rates.clip(rates.of_window(to.cwnd)));
         self.known_bdp.set(to);
         self.t_last = now;
         self.interval.bytes = 0.0;
@@ -193,7 +201,7 @@ impl State {
             // A rate that the application does not use grows to twice what it does use at most (RFC 9002 §7.8).
             if app_limited { rate.min(r_ref.max(2.0 * self.r_recv)) } else { rate }
         };
-        self.r_ref = Some(self.clip(params, rate));
+        self.r_ref = Some(self.rates(params).clip(rate));
     }
 
     /// What ramp-up to `rate` leads to: no more than the path is known to carry, at first.

@@ -235,21 +235,21 @@ proptest! {
     }
 }
 
-/// RFC 9959: a window that is set is one and a half round trips at a rate; of what is received only what follows counts, and ramp-up
+/// RFC 9959: a window that is set is a round trip at a rate; of what is received only what follows counts, and ramp-up
 /// rests where the path was full.
 #[test]
 fn a_flow_goes_on_with_a_window_that_is_set() {
     let params = Params::default();
     let received =
         (1050..=1200).step_by(50).fold(flow(&params, 1.0), |state, ms| at(&params, state, ms, ack(ms, 500, 100)));
-    let set = at(&params, received, 1210, EventKind::WindowSet(WindowSet::new(150_000)));
+    let set = at(&params, received, 1210, EventKind::WindowSet(WindowSet::new(100_000)));
     let decision = decide(&params, &set);
-    assert_eq!((decision.cwnd, decision.pacing_rate), (150_000, Some(8_000_026)));
+    assert_eq!((decision.cwnd, decision.pacing_rate), (100_000, Some(8_000_040)));
     let unread = at(&params, set, 1310, ack(1310, 50, 100));
     assert_close(mbps(&unread), 8.0, 1e-4);
     let read = at(&params, set, 1310, ack(1310, 100, 100));
     assert!(mbps(&read) > 9.0 && mbps(&read) < 12.0, "{}", mbps(&read));
-    let told = at(&params, set, 1220, EventKind::WindowSet(WindowSet::new(150_000).with_ssthresh(Some(110_000))));
+    let told = at(&params, set, 1220, EventKind::WindowSet(WindowSet::new(100_000).with_ssthresh(Some(110_000))));
     let full = at(&params, told, 1320, ack(1320, 100, 100));
     assert_close(mbps(&full), 8.8, 1e-6);
     assert!(full.congested_until > Time(1320 * MS) && full.known_bdp.bytes().is_infinite());

@@ -100,12 +100,22 @@ impl State {
         (self.mtu / self.ref_wnd).min(1.0)
     }
 
+    /// Target bitrate in reference windows per smoothed RTT (§4.4).
+    #[inline]
+    fn rate_scale(&self) -> f64 {
+        let small = 1.0 - (self.ref_wnd_ratio() - 0.1).clamp(0.0, 0.2);
+        small * self.mtu / (self.mtu + PACKET_OVERHEAD) / DOWNSCALING
+    }
+
+    /// How many reference windows the pacing rate sends in a round trip (§4.3.2).
+    pub(super) fn paced(&self, params: &Params) -> f64 {
+        params.packet_pacing_headroom * self.rate_scale()
+    }
+
     /// The target bitrate (§4.4). What it loses to a queue before the sender and to frames of many sizes is the application's.
     #[inline]
     pub(super) fn update_target_bitrate(&mut self, params: &Params, s_rtt: f64) {
-        let small = 1.0 - (self.ref_wnd_ratio() - 0.1).clamp(0.0, 0.2);
-        let scale = small * self.mtu / (self.mtu + PACKET_OVERHEAD) / DOWNSCALING;
-        let target = scale * 8.0 * self.ref_wnd / s_rtt;
+        let target = self.rate_scale() * 8.0 * self.ref_wnd / s_rtt;
         self.target_bitrate = Some(target.max(1e6 * params.target_bitrate_min).min(1e6 * params.target_bitrate_max));
     }
 

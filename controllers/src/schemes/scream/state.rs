@@ -3,7 +3,7 @@
 use super::Params;
 use super::delay::{DelayNorm, Jitter};
 use crate::event::{EcnCe, PacketsAcked, PacketsLost, WindowSet};
-use crate::parts::careful_resume::KnownBdp;
+use crate::parts::careful_resume::{FreshWindow, KnownBdp};
 use crate::parts::limits::{datagram, initial_cwnd};
 use crate::parts::queue_signal::QueueSignal;
 use crate::parts::recovery::RecoveryPeriod;
@@ -31,6 +31,8 @@ pub struct State {
     pub(super) in_fast_start: bool,
     /// Fast start ends with it.
     pub(super) known_bdp: KnownBdp,
+    /// No more may be in flight than the pacing rate sends in a round trip (`RFC 9959`).
+    pub(super) fresh: FreshWindow,
     /// `None` before a sample.
     pub(super) s_rtt: Option<f64>,
     pub(super) ref_wnd: f64,
@@ -73,6 +75,7 @@ impl State {
             mtu,
             in_fast_start: params.fast_start,
             known_bdp: KnownBdp::default(),
+            fresh: FreshWindow::default(),
             s_rtt: None,
             ref_wnd: 0.0,
             ref_wnd_i: 1.0,
@@ -119,13 +122,21 @@ impl State {
     /// What may be in flight exceeds the reference window so many times, once its rate is known (§4.3.1).
     #[inline]
     pub(super) fn overhead(&self, params: &Params) -> f64 {
-        if self.s_rtt.is_some() { self.jitter.ref_wnd_overhead(params) } else { 1.0 }
+        if self.s_rtt.is_none() {
+            return 1.0;
+        }
+        let overhead = self.jitter.ref_wnd_overhead(params);
+        if self.fresh.is_set() { overhead.min(self.paced(params)) } else { overhead }
     }
 
     /// Goes on with the reference window of which that of `to` is made (`RFC 9959`).
     #[cold]
     pub(super) fn resume_at(&mut self, params: &Params, to: &WindowSet) {
-        let ref_wnd = (to.cwnd as f64 / self.overhead(params)).max(self.min_ref_wnd(params));
+        self.fresh.set(to);
+        // The share that is paced depends on the window itself where that is a few packets; half a byte more, so that whole bytes
+        // come out again.
+        self.ref_wnd = to.cwnd as f64;
+        let ref_wnd = ((to.cwnd as f64 + 0.5) / self.overhead(params)).max(self.min_ref_wnd(params));
         self.ref_wnd = ref_wnd.min(params.max_window * self.mtu);
         self.known_bdp.set(to);
         if let Some(s_rtt) = self.s_rtt {
@@ -137,6 +148,7 @@ impl State {
     #[inline]
     pub(super) fn on_packets_acked(&mut self, params: &Params, now: Time, acked: &PacketsAcked) {
         self.recovery.acked(acked.newest_sent_at);
+        self.fresh.acked(acked.bytes);
         if let Some(queued) = self.signal.read(&params.path, params.base_history, now, acked) {
             self.qdelay = 1e-9 * queued.ns() as f64;
         }
@@ -301,7 +313,7 @@ impl State {
             self.ref_wnd = grown;
             self.ref_wnd_i_update_allowed = true;
         }
-        self.in_fast_start &= !self.known_bdp.is_filled_by(self.ref_wnd);
+        self.in_fast_start &= !self.known_bdp.is_filled_by(self.paced(params) * self.ref_wnd);
     }
 }
 
