@@ -8,7 +8,7 @@ mod features;
 mod model;
 
 pub use features::{FEATURES, Features, TooLittle, features};
-pub use model::{Match, Model, ModelError, NEARER, Sample};
+pub use model::{LEAST_LOSS_RATE, Match, Model, ModelError, NEARER, Sample};
 
 use crate::connections::Follower;
 use crate::flight::{Flight, PacketStatus, Sent};

@@ -24,6 +24,9 @@ pub const FEATURES: [&str; 18] = [
     "correlation_16",
 ];
 
+/// Where `loss_rate` is in [`FEATURES`]: the packets lost after start-up as a part of all, its logarithm to the base of ten.
+pub(super) const LOSS_RATE: usize = 1;
+
 /// One value for each of [`FEATURES`].
 pub type Features = [f64; FEATURES.len()];
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::features::{FEATURES, Features};
+use super::features::{FEATURES, Features, LOSS_RATE};
 
 /// The known flows; `docs/identify-arrivals.md` says of which runs, and by which commands they are made.
 const BUILTIN: &str = include_str!("model.csv");
@@ -10,6 +10,11 @@ const BUILTIN: &str = include_str!("model.csv");
 /// How far the nearest flow of a controller may be, as a share of the distance to the nearest one of another: a flow of a
 /// controller that is not known lies between those that are. `docs/identify-arrivals.md` says on which flows it was chosen.
 pub const NEARER: f64 = 0.6;
+
+/// A flow of which less than this part is lost after start-up, as a logarithm to the base of ten, gets no name: whatever
+/// responds to losses alone then sends as fast as the link does, and all such flows are alike.
+/// `docs/identify-arrivals.md` says on which flows it was chosen.
+pub const LEAST_LOSS_RATE: f64 = -4.0;
 
 /// A flow whose controller is known.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,22 +54,26 @@ pub struct Model {
 /// Classification of a flow by a model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Match {
-    /// The controller; `None` where the flow is too far from all that are known, or hardly nearer to one than to another.
+    /// The controller; `None` where the flow is too far from all that are known, or hardly nearer to one than to another, or
+    /// lost too little.
     pub controller: Option<String>,
     /// The controllers by the distance of their nearest flow: root of the mean square of the features' differences,
     /// each in standard deviations.
     pub nearest: Vec<(String, f64)>,
     /// The distance from which on a flow is like none.
     pub margin: f64,
+    /// It lost less than [`LEAST_LOSS_RATE`]; of several flows, each did.
+    pub lost_too_little: bool,
 }
 
 impl Match {
     /// Of controllers by distance, in any order.
-    pub(super) fn of(mut nearest: Vec<(String, f64)>, margin: f64) -> Match {
+    pub(super) fn of(mut nearest: Vec<(String, f64)>, margin: f64, lost_too_little: bool) -> Match {
         nearest.sort_by(|(_, one), (_, other)| one.total_cmp(other));
         let other = nearest.get(1).map_or(f64::INFINITY, |(_, distance)| *distance);
-        let first = nearest.first().filter(|(_, distance)| *distance <= margin && *distance <= NEARER * other);
-        Match { controller: first.map(|(name, _)| name.clone()), margin, nearest }
+        let is_near = |distance: f64| !lost_too_little && distance <= margin && distance <= NEARER * other;
+        let first = nearest.first().filter(|(_, distance)| is_near(*distance));
+        Match { controller: first.map(|(name, _)| name.clone()), margin, nearest, lost_too_little }
     }
 
     /// Classification of several flows of one sender: a controller's distance is the geometric mean of its distances to
@@ -77,7 +86,7 @@ impl Match {
         let logarithms = |one: &Match| -> Vec<(String, f64)> {
             one.nearest.iter().map(|(name, distance)| (name.clone(), distance.max(LEAST).ln())).collect()
         };
-        let (mut sums, mut number) = (logarithms(first), 1.0);
+        let (mut sums, mut number, mut lost_too_little) = (logarithms(first), 1.0, first.lost_too_little);
         for flow in flows {
             let more = logarithms(flow);
             sums.retain_mut(|(name, sum)| {
@@ -85,9 +94,10 @@ impl Match {
                 other.inspect(|(_, distance)| *sum += distance).is_some()
             });
             number += 1.0;
+            lost_too_little &= flow.lost_too_little;
         }
         let nearest = sums.into_iter().map(|(name, sum)| (name, (sum / number).exp())).collect();
-        Some(Match::of(nearest, first.margin))
+        Some(Match::of(nearest, first.margin, lost_too_little))
     }
 }
 
@@ -149,7 +159,7 @@ impl Model {
                 None => nearest.push((sample.controller.clone(), distance)),
             }
         }
-        Match::of(nearest, self.margin)
+        Match::of(nearest, self.margin, features[LOSS_RATE] < LEAST_LOSS_RATE)
     }
 
     /// Reads what [`Model::to_csv`] writes.

@@ -159,7 +159,7 @@ fn what_is_like_nothing_known_is_unknown() {
 #[test]
 fn flows_of_one_sender_are_joined_by_ratios_of_distances() {
     let flow = |distances: [(&str, f64); 2]| {
-        Match::of(distances.map(|(name, distance)| (name.to_owned(), distance)).to_vec(), 0.5)
+        Match::of(distances.map(|(name, distance)| (name.to_owned(), distance)).to_vec(), 0.5, false)
     };
     let joined = |flows: &[Match]| Match::of_one_sender(flows).unwrap();
     // Neither flow names one; both together lean one way.
@@ -174,6 +174,28 @@ fn flows_of_one_sender_are_joined_by_ratios_of_distances() {
     // A flow that is known exactly does not silence the others.
     assert_eq!(joined(&[flow([("a", 0.0), ("b", 0.0005)]), flow([("a", 0.4), ("b", 0.2)])]).nearest[0].0, "b");
     assert_eq!(Match::of_one_sender([]), None);
+}
+
+/// A link that a flow fills without a loss shows its own rate, whatever the controller.
+#[test]
+fn a_flow_that_loses_next_to_nothing_has_no_name() {
+    let steady = |lost: fn(u64) -> bool| features(&arrivals(|_| 70, lost), Some(100_000_000)).unwrap();
+    // One packet of 10 000 after start-up, and none.
+    let (one, none) = (steady(|number| number % 10_000 == 9_999), steady(|_| false));
+    let sample = |controller: &str, features| {
+        let [controller, stack, sender] = [controller, "x", "x a"].map(str::to_owned);
+        Sample { controller, stack, sender, features }
+    };
+    let mut far = one;
+    far.iter_mut().for_each(|value| *value += 10.0);
+    let model = Model::train(vec![sample("a", one), sample("b", far)]);
+    let (named, quiet) = (model.classify(&one), model.classify(&none));
+    assert_eq!((named.controller.as_deref(), named.lost_too_little), (Some("a"), false), "{named:?}");
+    assert_eq!((quiet.controller.as_deref(), quiet.lost_too_little), (None, true), "{quiet:?}");
+    assert_eq!(quiet.nearest[0].0, "a", "what it is like is said nevertheless");
+    // Beside a flow that lost some it counts.
+    assert_eq!(Match::of_one_sender([&quiet, &named]).unwrap().controller.as_deref(), Some("a"));
+    assert_eq!(Match::of_one_sender([&quiet, &quiet]).unwrap().controller, None);
 }
 
 #[test]

@@ -182,5 +182,5 @@ impl AtShare {
 /// What is named if the nearest flow has to be within `share` of the distance to the nearest of another controller.
 fn name_at(found: &Match, share: f64) -> Option<&str> {
     let [(name, first), (_, second), ..] = &found.nearest[..] else { return None };
-    (*first <= found.margin && *first <= share * second).then_some(name)
+    (!found.lost_too_little && *first <= found.margin && *first <= share * second).then_some(name)
 }

@@ -230,6 +230,7 @@ impl Identify {
         serde_json::json!({
             "controller": found.controller,
             "margin": found.margin,
+            "lost_too_little": found.lost_too_little,
             "nearest": nearest.collect::<Vec<_>>(),
         })
     }
@@ -278,9 +279,14 @@ fn arrivals(by: &str, found: &Match) -> String {
     let named = classified(found.controller.as_deref());
     let nearest: Vec<String> =
         found.nearest.iter().take(3).map(|(name, distance)| format!("{name} {distance:.2}")).collect();
+    let nearest = nearest.join(", ");
+    if found.lost_too_little {
+        return format!(
+            "  {by}: unknown, since less than a packet of 10 000 was lost after start-up; distances {nearest}\n"
+        );
+    }
     format!(
-        "  {by}: {named}; distances {}, unknown from {:.2} on, and above {NEARER} of the next\n",
-        nearest.join(", "),
+        "  {by}: {named}; distances {nearest}, unknown from {:.2} on, and above {NEARER} of the next\n",
         found.margin
     )
 }
