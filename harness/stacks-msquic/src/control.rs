@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use windlass_adapter::{Flow, Groups, NamedController, Recorder, SharedTrace, require};
+use windlass_adapter::{Flow, Groups, NamedController, Recorder, SavedPaths, SharedTrace, require};
 use windlass_controllers::{ConfiguredController, Decision, Path, Time, View};
 use windlass_msquic::packets::{Destination, log_with};
 use windlass_msquic::{AT_MOST, Definition, NewFlow, STACK, register_as};
@@ -35,6 +35,8 @@ pub(crate) struct PlannedFlow {
     pub(crate) seed: u64,
     /// Flows with the same name and table share state.
     pub(crate) group: Option<(Groups<NamedController, String>, String)>,
+    /// It resumes what is known of the path of that name.
+    pub(crate) resume: Option<(SavedPaths<String>, String)>,
     pub(crate) recorder: NewRecorder,
 }
 
@@ -90,8 +92,14 @@ fn definition() -> Definition {
         let Some(flow) = planned().remove(&new.peer.address) else {
             return Flow::ungrouped(*new.controller, new.path);
         };
-        let path = Path::new(new.path.now, new.path.mtu, flow.seed);
-        let recorder = (flow.recorder)(&NewFlow { path: &path, ..*new });
+        let mut path = Path::new(new.path.now, new.path.mtu, flow.seed);
+        if let Some((saved_paths, name)) = &flow.resume {
+            path = saved_paths.resume(name, path);
+        }
+        let mut recorder = (flow.recorder)(&NewFlow { path: &path, ..*new });
+        if let Some((saved_paths, name)) = flow.resume {
+            recorder = saved_paths.observe(name, &path, Some(recorder));
+        }
         match flow.group {
             Some((groups, name)) => Flow::grouped_with(*new.controller, &path, &groups, name, Some(recorder)),
             None => Flow::ungrouped_with(*new.controller, &path, Some(recorder)),

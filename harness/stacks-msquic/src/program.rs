@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rustix::time::{ClockId, clock_gettime};
 use windlass_adapter::qlog::Level;
-use windlass_adapter::{Groups, NamedController, QlogRecorder, SharedTrace};
+use windlass_adapter::{Groups, NamedController, QlogRecorder, SavedPaths, SharedTrace};
 use windlass_controllers::Time;
 use windlass_msquic::STACK;
 use windlass_msquic_endpoint::{Library, Settings};
@@ -38,7 +38,14 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
         let now = clock_gettime(ClockId::Monotonic);
         let now = Time((now.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(now.tv_nsec as u64));
         let origin = Time(now.since(clock.now()).0);
-        Ok(Programs { scenario, library, clock, origin, groups: Groups::default() })
+        Ok(Programs {
+            scenario,
+            library,
+            clock,
+            origin,
+            groups: Groups::default(),
+            saved_paths: scenario.saved_paths(),
+        })
     })
 }
 
@@ -56,10 +63,13 @@ struct Programs<'a> {
     /// Start of the run, on MsQuic's clock.
     origin: Time,
     groups: Groups<NamedController, String>,
+    /// What is known of the paths that flows resume.
+    saved_paths: SavedPaths<String>,
 }
 
 impl Program for Programs<'_> {
     const NAME: &'static str = STACK;
+    const KEYS: &'static [&'static str] = &["resume"];
     type Sender = Sender;
     type Receiver = Receiver;
 
@@ -136,6 +146,7 @@ impl Programs<'_> {
             origin: self.origin,
             seed: Random::new(self.scenario.seed, &format!("controller {}", spec.name)).integer(),
             group: spec.group.clone().map(|name| (self.groups.clone(), name)),
+            resume: spec.resume.clone().map(|resume| (self.saved_paths.clone(), resume.path)),
             recorder: Box::new(move |new| {
                 let trace = trace.clone();
                 let qlog = trace.map(|trace| {

@@ -63,6 +63,7 @@ struct Live<'a> {
 
 impl Program for Live<'_> {
     const NAME: &'static str = STACK;
+    const KEYS: &'static [&'static str] = &["resume"];
     type Sender = Sender;
     type Receiver = Receiver;
 

@@ -68,6 +68,13 @@ impl Runner {
         Runner::all().into_iter().find(|runner| runner.name() == name)
     }
 
+    /// The stack that results call `name`, in virtual time or over UDP sockets.
+    #[must_use]
+    pub fn called(name: &str) -> Option<Runner> {
+        let live = || Runner::all().into_iter().filter_map(Runner::live).find(|runner| runner.name() == name);
+        Runner::named(name).or_else(live)
+    }
+
     /// The same stack over UDP sockets; `None` if it has none.
     #[must_use]
     pub fn live(self) -> Option<Runner> {
@@ -183,6 +190,7 @@ mod tests {
         assert_eq!((runner.provides(), runner.natives()), (Signals::ACKS, &["own"][..]));
         let live = runner.live().unwrap();
         assert_eq!((live.name(), live.provides()), ("visitor-wire", Signals::ACKS));
+        assert_eq!(["visitor", "visitor-wire", "visitor-air"].map(Runner::called), [Some(runner), Some(live), None]);
         // What has no virtual time runs in real time.
         assert_eq!(runner.preferred(), live);
         let text = "duration_s = 1\n[dumbbell]\nrate_mbps = 1\nrtt_ms = 10\n[[flow]]\ncontroller = \"reno\"\n";

@@ -11,7 +11,7 @@ use crate::report::start_up;
 use windlass_lab::grid::{Cell, Store};
 use windlass_lab::output::replace;
 use windlass_lab::start_up::{
-    BUFFERS, Link, Measured, Place, Question, RATE_MBPS, RTTS_MS, Results, Row, SIZES, Scheme, measure, table,
+    BUFFERS, Link, Measured, Place, Question, RATE_MBPS, RTTS_MS, Results, Row, SIZES, Scheme, Spread, measure, table,
 };
 use windlass_stacks::stack::Runner;
 
@@ -29,6 +29,12 @@ pub(super) struct StartUp {
     /// Stacks, separated by commas
     #[arg(long, value_name = "STACK", value_delimiter = ',', default_value = "sim")]
     stack: Vec<String>,
+    /// In real time over UDP sockets: how soon a flow alone fills the path, and what it loses, in --turns turns
+    #[arg(long)]
+    wire: bool,
+    /// With --wire, how often each flow is run, all of them in turn; the table shows medians, with their 95 % intervals from six turns on
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "wire", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    turns: u64,
     /// Only these links, of steady, policer, batches and cellular
     #[arg(long, value_name = "LINK", value_delimiter = ',')]
     link: Vec<String>,
@@ -42,7 +48,7 @@ pub(super) struct StartUp {
     /// 25,27.3,29.7,32.4,35.4,38.6,42,45.9 are eight steps of one doubling
     #[arg(long, value_name = "MBPS", value_delimiter = ',', default_values_t = [RATE_MBPS])]
     rate: Vec<f64>,
-    /// Runs at the same time [default: one per core]
+    /// Runs at the same time [default: one per core, or one with --wire]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
     /// Directory for the runs, start-up.csv and start-up.html
@@ -53,7 +59,10 @@ pub(super) struct StartUp {
 impl StartUp {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let schemes = self.schemes()?;
-        let stacks = choice::stacks(&self.stack)?;
+        let mut stacks = choice::stacks(&self.stack)?;
+        if self.wire {
+            stacks = choice::on_wire(&stacks)?;
+        }
         let links = choice::some_of("--link", &self.link, Link::ALL, |link| link.name().to_owned())?;
         let rtts = choice::some_of("--rtt", &self.rtt, RTTS_MS, |rtt| *rtt)?;
         let buffers = choice::some_of("--buffer", &self.buffer, BUFFERS, |buffer| *buffer)?;
@@ -70,7 +79,7 @@ impl StartUp {
         replace(&csv, table(&results).csv()?)?;
         let html = self.out.join("start-up.html");
         replace(&html, start_up::page(&results))?;
-        print(&tables(&results))?;
+        print(&if self.wire { turns(&results) } else { tables(&results) })?;
         print(&format!("report: {}; every number: {}\n", html.display(), csv.display()))
     }
 
@@ -101,26 +110,31 @@ impl StartUp {
         let store: Store<Measured> = Store::open(&self.out)?;
         let mut cells: Vec<Cell> = Vec::new();
         let mut asked: HashMap<String, (Place, Question)> = HashMap::new();
-        for (place, scheme, stack) in combined(places, schemes, stacks) {
-            for question in Question::all() {
-                let cell = question.cell(&place, scheme, stack.name());
-                asked.insert(cell.scenario.clone(), (place, question));
-                cells.push(cell);
+        let (questions, turns) = if self.wire { (vec![Question::FILL], self.turns) } else { (Question::all(), 1) };
+        for turn in 1..=turns {
+            for (place, scheme, stack) in combined(places, schemes, stacks) {
+                for question in &questions {
+                    let cell = question.cell(&place, scheme, stack.name(), turn);
+                    asked.insert(cell.scenario.clone(), (place, *question));
+                    cells.push(cell);
+                }
             }
         }
-        let tally = carry_out_asked(&cells, &asked, &store, self.jobs, |cell, (place, question), stop| {
+        let jobs = if self.wire { self.jobs.max(1) } else { self.jobs };
+        let tally = carry_out_asked(&cells, &asked, &store, jobs, |cell, (place, question), stop| {
             measure(cell, place, question, stop)
         })?;
         print(&total(&tally))?;
-        let row = |(place, scheme, stack): (Place, &Scheme, &Runner)| {
-            let answer = |question: Question| {
-                let read = store.get(&question.cell(&place, scheme, stack.name()).key()).map(|record| record.read);
-                (question, read)
+        let row = |(place, scheme, stack): (Place, &Scheme, &Runner), turn| {
+            let answer = |question: &Question| {
+                let cell = question.cell(&place, scheme, stack.name(), turn);
+                (*question, store.get(&cell.key()).map(|record| record.read))
             };
-            let answers = Question::all().into_iter().map(answer).collect();
-            Row { scheme: scheme.clone(), stack: stack.name().to_owned(), place, answers }
+            let answers = questions.iter().map(answer).collect();
+            Row { scheme: scheme.clone(), stack: stack.name().to_owned(), place, turn, answers }
         };
-        Ok(Results { rows: combined(places, schemes, stacks).map(row).collect() })
+        let rows = combined(places, schemes, stacks).flat_map(|of| (1..=turns).map(move |turn| row(of, turn)));
+        Ok(Results { rows: rows.collect() })
     }
 }
 
@@ -161,6 +175,42 @@ fn tables(results: &Results) -> String {
         text.extend(aligned(&heads, &lines).iter().map(|line| format!("{line}\n")));
     }
     text
+}
+
+/// A table for each place, with medians of turns and their intervals.
+fn turns(results: &Results) -> String {
+    use Align::{Left, Right};
+    let mut text = String::from(
+        "filled: s to 90 % of the path; lost: packets in 30 round trips; medians, and their 95 % intervals, of the turns that ran\n",
+    );
+    let heads = [("scheme", Left), ("stack", Left), ("turns", Right), ("filled", Right), ("lost", Right)];
+    for rows in results.rows.chunk_by(|a, b| a.place == b.place) {
+        text.push_str(&format!("\n{}\n", rows[0].place));
+        let of = rows.chunk_by(|a, b| (&a.scheme, &a.stack) == (&b.scheme, &b.stack));
+        let lines: Vec<Vec<String>> = of
+            .map(|turns| {
+                let ran: Vec<&Measured> = turns
+                    .iter()
+                    .filter_map(|row| row.answer(None, false))
+                    .filter(|read| read.reason().is_none())
+                    .collect();
+                let filled = Spread::of(ran.iter().map(|read| read.filled_s()));
+                let lost = Spread::of(ran.iter().map(|read| read.lost().map(|lost| lost as f64)));
+                let (first, count) = (&turns[0], ran.len().to_string());
+                vec![first.scheme.to_string(), first.stack.clone(), count, spread(filled, 2), spread(lost, 0)]
+            })
+            .collect();
+        text.extend(aligned(&heads, &lines).iter().map(|line| format!("{line}\n")));
+    }
+    text
+}
+
+/// `0.85 (0.84 to 0.91)`.
+fn spread(spread: Option<Spread>, digits: usize) -> String {
+    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
+    let Some(Spread { median, interval }) = spread else { return shown(None) };
+    let ends = interval.map(|(low, high)| format!(" ({} to {})", shown(low), shown(high)));
+    shown(median) + &ends.unwrap_or_default()
 }
 
 /// `10 kB`.

@@ -48,7 +48,7 @@ impl std::fmt::Debug for NoOutcome {
 pub fn prepared(cell: &Cell) -> Result<(Scenario, Runner), String> {
     let scenario = Scenario::read(&cell.name, &cell.scenario, Some(&cell.controller)).map_err(|e| e.to_string())?;
     let scenario = Scenario { seed: cell.seed, ..scenario };
-    let stack = Runner::named(&cell.stack).ok_or_else(|| format!("unknown stack {:?}", cell.stack))?;
+    let stack = Runner::called(&cell.stack).ok_or_else(|| format!("unknown stack {:?}", cell.stack))?;
     scenario.flows.iter().try_for_each(|flow| stack.check(&flow.control, &flow.controller))?;
     Ok((scenario, stack))
 }

@@ -190,6 +190,9 @@ const AHEAD: (f64, f64) = (30.0, 2.0);
 const TRANSFER_SLACK: (f64, f64) = (60.0, 10.0);
 
 impl Question {
+    /// How long a flow alone takes to fill the path, and what it loses.
+    pub const FILL: Question = Question { transfer: None, rival: false };
+
     /// All of them.
     #[must_use]
     pub fn all() -> Vec<Question> {
@@ -241,9 +244,9 @@ impl Question {
         text
     }
 
-    /// Its run for `scheme` on `stack`, as the grid names it.
+    /// Its run for `scheme` on `stack`, the `turn`th of equal ones, as the grid names it.
     #[must_use]
-    pub fn cell(&self, place: &Place, scheme: &Scheme, stack: &str) -> Cell {
+    pub fn cell(&self, place: &Place, scheme: &Scheme, stack: &str, turn: u64) -> Cell {
         let scenario = self.scenario(place, scheme);
         let seconds = self.start(place) + self.transfer.map_or(self.lasts(place), |bytes| bytes as f64 / 5e6);
         Cell {
@@ -252,7 +255,7 @@ impl Question {
             file: String::new(),
             controller: scheme.controller.clone(),
             stack: stack.to_owned(),
-            seed: 1,
+            seed: turn,
             reads: "start-up/1".to_owned(),
             work: 100 + (seconds * 5000.0) as u64,
         }

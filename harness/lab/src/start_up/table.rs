@@ -13,6 +13,8 @@ pub struct Row {
     pub stack: String,
     /// The bottleneck.
     pub place: Place,
+    /// Its turn, from 1 on; a repetition on real sockets, and the only one in virtual time.
+    pub turn: u64,
     /// Each question with what was read off.
     pub answers: Vec<(Question, Option<Measured>)>,
 }
@@ -82,6 +84,7 @@ pub fn table(results: &Results) -> Table {
         .number("rtt_ms", lines.iter().map(|line| Some(f64::from(line.0.place.rtt_ms))))
         .number("buffer_bdp", lines.iter().map(|line| Some(line.0.place.buffer_bdp)))
         .count("transfer_bytes", lines.iter().map(|line| line.1.transfer))
+        .count("turn", lines.iter().map(|line| Some(line.0.turn)))
         .count("rivals", lines.iter().map(|line| Some(u64::from(line.1.rival))))
         .number("filled_s", read(Measured::filled_s))
         .count("lost", lines.iter().map(|line| line.2.and_then(Measured::lost)))

@@ -3,11 +3,11 @@ use windlass_simulator::outcome::{FlowOutcome, FlowSeries, Outcome};
 use windlass_simulator::scenario::Scenario;
 
 const PLACE: Place = Place { link: Link::Steady, rate_mbps: RATE_MBPS, rtt_ms: 100, buffer_bdp: 1.0 };
-const SOLO: Question = Question { transfer: None, rival: false };
+const SOLO: Question = Question::FILL;
 
 fn run(text: &str, question: Question) -> Measured {
     let (scheme, place) = (Scheme::read(text), PLACE);
-    measure(&question.cell(&place, &scheme, "sim"), &place, &question, &|_| false).unwrap().read
+    measure(&question.cell(&place, &scheme, "sim", 1), &place, &question, &|_| false).unwrap().read
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn every_question_at_every_place_is_a_scenario() {
         for question in Question::all() {
             for text in Scheme::DEFAULT {
                 let scheme = Scheme::read(text);
-                let cell = question.cell(&place, &scheme, "sim");
+                let cell = question.cell(&place, &scheme, "sim", 1);
                 let scenario = Scenario::read(&cell.name, &cell.scenario, Some(&cell.controller)).unwrap();
                 let flow = &scenario.flows[0];
                 assert_eq!((flow.name.as_str(), flow.transfer_bytes), ("asked", question.transfer));
@@ -45,7 +45,7 @@ fn every_link_is_what_it_is_called() {
         let place = Place { link, ..PLACE };
         let asked = |question: Question| {
             let scheme = Scheme::read("cubic");
-            measure(&question.cell(&place, &scheme, "sim"), &place, &question, &|_| false).unwrap().read
+            measure(&question.cell(&place, &scheme, "sim", 1), &place, &question, &|_| false).unwrap().read
         };
         let (filling, short) = (asked(SOLO), asked(transfer));
         assert_eq!(filling.reason(), None, "{place}");
@@ -116,7 +116,7 @@ fn what_cannot_run_says_why() {
 fn the_table_has_a_line_for_each_run() {
     let run = Measured::Run { filled_s: None, lost: 3, queue_peak: 5.0, completed_s: Some(0.25) };
     let answers = vec![(SOLO, Some(run)), (Question { transfer: Some(10_000), rival: true }, None)];
-    let row = Row { scheme: Scheme::read("cubic+resume"), stack: "sim".to_owned(), place: PLACE, answers };
+    let row = Row { scheme: Scheme::read("cubic+resume"), stack: "sim".to_owned(), place: PLACE, turn: 1, answers };
     let csv = String::from_utf8(table(&Results { rows: vec![row] }).csv().unwrap()).unwrap();
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(

@@ -40,7 +40,7 @@ fn filled_after(scenario: &Scenario, flow: &FlowOutcome, mbps: f64) -> Option<f6
 fn a_second_transfer_fills_the_path_in_half_the_time_of_the_first() {
     for controller in CONTROLLERS {
         let (scenario, outcome) = two_flows("resume = \"peer\"", 1.0, "", controller);
-        // NADA's ramp-up gives way to gradual updates before it is there: what counts is when the transfer is complete.
+        // NADA's first transfer is over before its ramp-up is there: what counts is when it is complete.
         let reached = |scenario: &Scenario, flow: &FlowOutcome| match controller {
             "nada" => flow.stop_s - flow.start_s,
             _ => filled_after(scenario, flow, 50.0).unwrap(),

@@ -309,3 +309,35 @@ fn a_server_sends_again_after_persistent_congestion() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("1 passed"), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// The second of two transfers to one peer goes on with what the first observed, and both arrive whole: the run checks their hashes.
+#[test]
+fn a_second_transfer_resumes_what_the_first_observed() {
+    for controller in ["cubic", "reno", "bbr"] {
+        let flow = |name: &str, start: u32| {
+            format!(
+                "[[flow]]\nname = {name:?}\ncontroller = {controller:?}\nresume = \"peer\"\nstart_s = {start}\n\
+                 transfer_bytes = 1_500_000\n"
+            )
+        };
+        let text = format!(
+            "duration_s = 60\nsample_ms = 100\n[dumbbell]\nrate_mbps = 20\nrtt_ms = 100\nbuffer_bdp = 4\n{}{}",
+            flow("first", 0),
+            flow("second", 4)
+        );
+        // Where the machine is so busy that the first is not over before the second begins, or that the window is not used,
+        // another run counts.
+        let resumed = (0..5).any(|_| {
+            let (outcome, logs) = run(&text);
+            for flow in &outcome.flows {
+                assert!(flow.completed && flow.sha256.is_some(), "{controller}: {flow:?}");
+            }
+            let log = |flow: &str| String::from_utf8(logs.of(flow).unwrap()).unwrap();
+            let phases = "\"quic:careful_resume_phase_updated\"";
+            assert!(!log("first").contains(phases), "{controller}: there was nothing to resume");
+            println!("{controller}: {} phases", log("second").matches(phases).count());
+            log("second").contains("\"new\":\"unvalidated\"")
+        });
+        assert!(resumed, "{controller}: in five runs the second transfer resumed nothing");
+    }
+}

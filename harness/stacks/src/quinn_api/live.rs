@@ -46,6 +46,7 @@ struct Live<'a, S: QuinnApi> {
 
 impl<S: QuinnApi> Program for Live<'_, S> {
     const NAME: &'static str = S::NAME;
+    const KEYS: &'static [&'static str] = &["resume"];
     type Sender = S::LiveSender;
     type Receiver = S::LiveReceiver;
 

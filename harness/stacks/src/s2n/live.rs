@@ -15,7 +15,9 @@ use s2n_quic::provider::io::tokio::Provider;
 use s2n_quic::stream::{ReceiveStream, SendStream};
 use s2n_quic::{Client, Server};
 use windlass_adapter::qlog::Level;
-use windlass_adapter::{GroupStep, Groups, NamedController, QlogRecorder, Recorder, SharedTrace, StateVariables};
+use windlass_adapter::{
+    GroupStep, Groups, NamedController, QlogRecorder, Recorder, SavedPaths, SharedTrace, StateVariables,
+};
 use windlass_controllers::{Decision, Event, Span, Time};
 use windlass_s2n_quic::STACK;
 
@@ -38,7 +40,9 @@ use windlass_simulator::scenario::{FlowSpec, Scenario};
 /// s2n-quic cannot run a flow, a flow failed, or it was stopped.
 pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     let identity = identity().map_err(RunError::Tls)?;
-    wire::run(scenario, log, stop, |clock| Ok(Live { scenario, identity, clock, groups: Groups::default() }))
+    wire::run(scenario, log, stop, |clock| {
+        Ok(Live { scenario, identity, clock, groups: Groups::default(), saved_paths: scenario.saved_paths() })
+    })
 }
 
 /// s2n-quic as a program.
@@ -47,10 +51,13 @@ struct Live<'a> {
     identity: &'static Identity,
     clock: Clock,
     groups: Groups<NamedController, String>,
+    /// What is known of the paths that flows resume.
+    saved_paths: SavedPaths<String>,
 }
 
 impl Program for Live<'_> {
     const NAME: &'static str = STACK;
+    const KEYS: &'static [&'static str] = &["resume"];
     type Sender = Sender;
     type Receiver = Receiver;
 
@@ -100,6 +107,9 @@ impl Live<'_> {
                             QlogRecorder::new(trace, level, new.controller, new.text, new.path)
                         }))
                     });
+                if let Some(resume) = spec.resume.clone() {
+                    endpoint = endpoint.resume(&self.saved_paths, move |_| resume.path.clone());
+                }
                 if let Some(group) = spec.group.clone() {
                     endpoint = endpoint.group(&self.groups, move |_| group.clone());
                 }

@@ -15,6 +15,8 @@ use windlass_simulator::scenario::FlowSpec;
 pub trait Program {
     /// Name of the stack, as in results.
     const NAME: &'static str;
+    /// What it takes of [`FlowSpec::key_beyond`]'s keys.
+    const KEYS: &'static [&'static str] = &[];
     /// The program that connects and sends.
     type Sender: Sender;
     /// The program that accepts and receives.

@@ -47,7 +47,7 @@ pub fn run<P: Program>(
     stop: &dyn Fn(Time) -> bool,
     make: impl FnOnce(Clock) -> Result<P, RunError>,
 ) -> Result<Report, RunError> {
-    refuse(scenario)?;
+    refuse(scenario, P::KEYS)?;
     let runtime = runtime().map_err(|error| refused("run", format!("no runtime: {error}")))?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
     let clock = Clock::start();
@@ -85,7 +85,7 @@ pub fn run<P: Program>(
 }
 
 /// What cannot be done in real time, or not without knowing what is in a datagram.
-fn refuse(scenario: &Scenario) -> Result<(), RunError> {
+fn refuse(scenario: &Scenario, keys: &[&str]) -> Result<(), RunError> {
     if let Some(dynamic) = scenario.dynamic_flows.first() {
         return Err(refused(
             &dynamic.flow.name,
@@ -97,7 +97,7 @@ fn refuse(scenario: &Scenario) -> Result<(), RunError> {
         let kind = fault.kind.name();
         return Err(refused(&flow.name, format!("there is no {kind} on real sockets; ends have it in virtual time")));
     }
-    if let Some((flow, key)) = scenario.flows.iter().find_map(|flow| Some((flow, flow.key_beyond(&[])?))) {
+    if let Some((flow, key)) = scenario.flows.iter().find_map(|flow| Some((flow, flow.key_beyond(keys)?))) {
         return Err(refused(
             &flow.name,
             format!("there is no {key} on real sockets; quinn, noq and s2n-quic have it in virtual time"),

@@ -40,6 +40,7 @@ pub fn page(results: &Results) -> String {
         scheme: String,
         stack: &'a str,
         place: String,
+        turn: u64,
         /// Of a flow that fills the path, then of each size of transfers: alone, and beside a rival.
         answers: Vec<[Option<Answer<'a>>; 2]>,
     }
@@ -57,6 +58,7 @@ pub fn page(results: &Results) -> String {
             scheme: row.scheme.to_string(),
             stack: &row.stack,
             place: row.place.to_string(),
+            turn: row.turn,
             answers: asked.map(both).collect(),
         }
     });
@@ -91,7 +93,7 @@ mod tests {
             (Question { transfer: Some(10_000), rival: true }, Some(not)),
         ];
         let place = Place { link: Link::Steady, rate_mbps: 50.0, rtt_ms: 100, buffer_bdp: 0.1 };
-        let row = Row { scheme: Scheme::read("cubic+resume"), stack: "sim".to_owned(), place, answers };
+        let row = Row { scheme: Scheme::read("cubic+resume"), stack: "sim".to_owned(), place, turn: 1, answers };
         let html = page(&Results { rows: vec![row] });
         let packed = html.split_once("id=\"start-up\">").unwrap().1.split_once("</script>").unwrap().0;
         let data: serde_json::Value = serde_json::from_str(&unpacked(packed)).unwrap();

@@ -3,7 +3,8 @@
 const METRICS = {};
 const all = JSON.parse(await unpackedText("start-up"));
 const places = [...new Set(all.rows.map((row) => row.place))];
-const nameOf = (row) => (row.stack === "sim" ? row.scheme : `${row.scheme} on ${row.stack}`);
+const repeated = all.rows.some((row) => row.turn > 1);
+const nameOf = (row) => (row.stack === "sim" ? row.scheme : `${row.scheme} on ${row.stack}`) + (repeated ? `, turn ${row.turn}` : "");
 const titleOf = (rows) => rows[0].place;
 const idOf = (rows) => `of-${places.indexOf(rows[0].place)}`;
 const size = (bytes) => (bytes < 1e6 ? `${bytes / 1e3} kB` : `${bytes / 1e6} MB`);
