@@ -51,7 +51,7 @@ pub struct LossSeen {
     pub number: u64,
     /// The rule that found it.
     pub trigger: LossTrigger,
-    /// How many were declared lost together with it, itself included.
+    /// How many the controller hears of in one event with it, itself included; 0 if it hears of none.
     pub together: u32,
 }
 

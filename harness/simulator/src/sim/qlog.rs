@@ -155,7 +155,7 @@ impl<W: Write + Send> FlowObserver for QlogObserver<W> {
     }
 
     fn lost(&mut self, now: Time, loss: &LossSeen) {
-        if loss.together > 1 || self.all_losses {
+        if loss.together != 1 || self.all_losses {
             let trigger = match loss.trigger {
                 LossTrigger::PacketThreshold => Some(windlass_qlog::LossTrigger::ReorderingThreshold),
                 LossTrigger::TimeThreshold => Some(windlass_qlog::LossTrigger::TimeThreshold),

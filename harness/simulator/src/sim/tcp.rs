@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::recovery::LostBatch;
+use windlass_controllers::event::LossTrigger;
+
+use super::recovery::{LostBatch, Sent};
 use super::scoreboard::Scoreboard;
 use super::timers::NEVER;
 use crate::scenario::Recovery;
@@ -96,6 +98,32 @@ pub(super) enum Flavour {
     Sack,
 }
 
+/// Losses that the controller hears of in one event.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Losses {
+    /// `None` without any.
+    pub batch: Option<LostBatch>,
+    /// The numbers of the packets.
+    pub numbers: Vec<u64>,
+}
+
+impl Losses {
+    /// Adds packet `number`, for the controller the newest and sent at `sent_at`.
+    pub fn add(&mut self, number: u64, packet: &Sent, sent_at: u64) {
+        let (bytes, packets) = self.batch.map_or((0, 0), |batch| (batch.bytes, batch.packets));
+        self.batch = Some(LostBatch {
+            bytes: bytes + u64::from(packet.bytes),
+            packets: packets + 1,
+            newest: number,
+            newest_sent_at: sent_at,
+            trigger: LossTrigger::PacketThreshold,
+            transmissions: packet.transmissions,
+            persistent: false,
+        });
+        self.numbers.push(number);
+    }
+}
+
 /// The sending side of TCP. Data is counted in chunks, which stand for segments.
 #[derive(Clone, Debug)]
 pub(super) struct Tcp {
@@ -108,8 +136,8 @@ pub(super) struct Tcp {
     /// In recovery until everything before this chunk is acknowledged (`recover` of RFC 2582,
     /// RecoveryPoint of RFC 6675); Reno and Vegas have none.
     pub recovery_point: Option<u64>,
-    /// What the scoreboard took for lost, and no response has answered yet.
-    pub unanswered: Option<LostBatch>,
+    /// What the scoreboard took for lost, and the controller has not heard of yet.
+    pub unanswered: Losses,
     /// Duplicate ACKs since the last new one.
     pub duplicates: u32,
     /// Packets that duplicate ACKs let go beyond the window.
@@ -149,7 +177,7 @@ impl Tcp {
             fine: (flavour == Flavour::Vegas).then(Fine::default),
             board: Scoreboard::default(),
             recovery_point: None,
-            unanswered: None,
+            unanswered: Losses::default(),
             duplicates: 0,
             inflation: 0,
             worried: 0,
@@ -239,7 +267,7 @@ impl Tcp {
     pub fn timed_out(&mut self, now: u64, fresh: u64) {
         self.recover = Some(fresh);
         self.recovery_point = None;
-        self.unanswered = None;
+        self.unanswered = Losses::default();
         self.board.lose_all();
         self.duplicates = 0;
         self.inflation = 0;

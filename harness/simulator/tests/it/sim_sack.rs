@@ -49,6 +49,64 @@ fn losses_of_a_window_cost_one_response_and_one_round_trip() {
     assert_eq!(timeouts(&log), []);
 }
 
+/// What the controller heard of losses: when, how many packets, and whether they ask for a response of their own.
+fn reports(log: &Log) -> Vec<(Time, u32, bool)> {
+    let mut response: Option<Time> = None;
+    let mut found = Vec::new();
+    for (at, seen) in log.all() {
+        let Seen::Event(event, decision) = seen else { continue };
+        if let EventKind::PacketsLost(lost) = event.kind {
+            found.push((at, lost.packets, response.is_none_or(|start| lost.newest_sent_at > start)));
+        }
+        response = decision.recovery_start;
+    }
+    found
+}
+
+fn lost(log: &Log) -> Vec<Time> {
+    log.all().into_iter().filter(|(_, seen)| matches!(seen, Seen::Lost(_))).map(|(at, _)| at).collect()
+}
+
+/// `RFC 6675 §5 (C.1)`, `RFC 9002 §7.3.2`: each loss is reported as it is found, and a window is answered once.
+#[test]
+fn each_loss_of_a_window_is_reported_when_it_is_found() {
+    for controller in ["reno", "cubic", "bbr1", "bbr"] {
+        let text = text("drop_packets = [200, 203, 206]");
+        let (mut simulation, log) = watched(Simulation::new(&scenario(&text, controller)).unwrap());
+        simulation.run_until(Time(1_000_000_000));
+        let reports = reports(&log);
+        assert_eq!(reports.iter().map(|report| report.0).collect::<Vec<_>>(), lost(&log), "{controller}");
+        let told: Vec<_> = reports.iter().map(|(_, packets, asks)| (*packets, *asks)).collect();
+        assert_eq!(told, [(1, true), (1, false), (1, false)], "{controller}");
+    }
+}
+
+/// Losses of packets sent since a recovery began ask for a response when it is over: the first waits for that, and
+/// here for the timer, since a retransmission is lost.
+#[test]
+fn the_next_window_is_answered_when_the_recovery_is_over() {
+    let run = |drops: &[u64]| {
+        let text = text(&format!("drop_packets = {drops:?}"));
+        let (mut simulation, log) = watched(Simulation::new(&scenario(&text, "reno")).unwrap());
+        simulation.run_until(Time(4_000_000_000));
+        log
+    };
+    let first = again(&run(&[200]))[0].1;
+    let log = run(&[200, first, first + 5, first + 8]);
+    let (reports, timeouts) = (reports(&log), timeouts(&log));
+    assert_eq!(reports.iter().map(|(_, packets, asks)| (*packets, *asks)).collect::<Vec<_>>(), [(1, true), (1, false)]);
+    assert!(reports[1].0 < timeouts[0], "{reports:?} {timeouts:?}");
+    let told: u64 = log
+        .events()
+        .iter()
+        .map(|event| match event.kind {
+            EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost) => u64::from(lost.packets),
+            _ => 0,
+        })
+        .sum();
+    assert_eq!(told, lost(&log).len() as u64, "the one that waited is the timeout's");
+}
+
 /// `RFC 6675 §4 IsLost`: three segments above it, not two.
 #[test]
 fn three_later_arrivals_make_a_loss() {

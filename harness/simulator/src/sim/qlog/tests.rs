@@ -44,6 +44,23 @@ fn every_packet_ack_and_loss_is_in_the_file() {
     }
 }
 
+/// Those as well that the controller hears of later, or never.
+#[test]
+fn every_loss_of_a_flow_that_recovers_as_tcp_is_in_the_file() {
+    for recovery in ["tcp-reno", "tcp-newreno", "tcp-vegas", "tcp-sack"] {
+        for controller in ["reno", "bbr1"] {
+            let text = format!("{}recovery = \"{recovery}\"\n", TEXT.replace("\"reno\"", &format!("{controller:?}")));
+            let scenario = Scenario::read("short", &text, None).unwrap();
+            let mut simulation = Simulation::new(&scenario).unwrap();
+            let trace = simulation.qlog(0, Vec::new(), QlogSettings::default());
+            let lost = simulation.finish().flows[0].packets_lost;
+            let file = String::from_utf8(trace.finish().unwrap().unwrap()).unwrap();
+            assert!(lost > 5, "{recovery}, {controller}: {lost}");
+            assert_eq!(count(&file, "quic:packet_lost"), lost, "{recovery}, {controller}");
+        }
+    }
+}
+
 #[test]
 fn a_controller_of_the_caller_s_has_its_own_name() {
     let scenario = Scenario::read("short", TEXT, None).unwrap();

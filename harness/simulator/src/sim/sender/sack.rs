@@ -16,7 +16,7 @@ use super::tcp::show_loss;
 use super::{AckOutcome, Context, NewestAcked, Sender};
 use crate::sim::receiver::Receiver;
 use crate::sim::recovery::{Acknowledged, LostBatch, PACKET_THRESHOLD, State};
-use crate::sim::tcp::Tcp;
+use crate::sim::tcp::{Losses, Tcp};
 use crate::sim::train::{PROBE, of_handle};
 use windlass_network::{Codepoint, Packet};
 
@@ -129,14 +129,19 @@ impl<E: ConfiguredController> Sender<E> {
         tcp
     }
 
-    /// Takes for lost what the scoreboard says (`RFC 6675 §5`), to be sent again in order. The
-    /// packets that begin a recovery are returned: one response answers all of a window.
+    /// Takes for lost what the scoreboard says (`RFC 6675 §5`), to be sent again in order. Returned is what the controller
+    /// hears of now. In a recovery each loss is a report that asks for no response, since it counts as sent before the
+    /// latest one (`RFC 9002 §7.3.2`); the first of packets sent since waits for the end of it, and begins the next.
     #[inline]
     fn judge_sack(&mut self, tcp: &mut Tcp, now: u64, context: &mut Context<'_>) -> Option<LostBatch> {
         let threshold = match self.bytes_per_duplicate {
             Some(bytes) => (self.active.cwnd / bytes).max(PACKET_THRESHOLD),
             None => PACKET_THRESHOLD,
         };
+        let is_repairing = tcp.is_answered(tcp.edge());
+        // A controller that has not responded takes each report for a reason to.
+        let response = self.active.recovery_start().filter(|_| is_repairing);
+        let mut reported = Losses::default();
         while let Some(number) = tcp.board.next_lost(threshold) {
             let Some(packet) = self.recovery.sent.get(number).filter(|packet| packet.state == State::InFlight).copied()
             else {
@@ -144,27 +149,30 @@ impl<E: ConfiguredController> Sender<E> {
             };
             self.recovery.lose(number, now);
             self.data.lost(&packet, LossTrigger::PacketThreshold);
-            show_loss(now, number, LossTrigger::PacketThreshold, 1, context);
-            if tcp.is_answered(packet.chunk) {
-                context.meter.packets_lost += 1;
-                self.count_lost(now, u64::from(packet.bytes));
-                continue;
+            let is_answered = tcp.is_answered(packet.chunk);
+            match response {
+                Some(start) if is_answered || tcp.unanswered.batch.is_some() => {
+                    reported.add(number, &packet, packet.sent_at.min(start.0));
+                    if let Some(unanswered) = tcp.unanswered.batch.as_mut().filter(|_| !is_answered) {
+                        (unanswered.newest, unanswered.newest_sent_at) = (number, packet.sent_at);
+                    }
+                }
+                None if is_answered => {
+                    context.meter.packets_lost += 1;
+                    self.count_lost(now, u64::from(packet.bytes));
+                    show_loss(now, number, LossTrigger::PacketThreshold, 0, context);
+                }
+                _ => tcp.unanswered.add(number, &packet, packet.sent_at),
             }
-            let (bytes, packets) = tcp.unanswered.map_or((0, 0), |batch| (batch.bytes, batch.packets));
-            tcp.unanswered = Some(LostBatch {
-                bytes: bytes + u64::from(packet.bytes),
-                packets: packets + 1,
-                newest: number,
-                newest_sent_at: packet.sent_at,
-                trigger: LossTrigger::PacketThreshold,
-                transmissions: packet.transmissions,
-                persistent: false,
-            });
         }
-        if tcp.recovery_point.is_some() || tcp.is_answered(tcp.edge()) || !tcp.board.is_edge_lost() {
-            return None;
+        if !is_repairing && tcp.board.is_edge_lost() {
+            tcp.enter_recovery(now, self.data.fresh());
+            reported = std::mem::take(&mut tcp.unanswered);
         }
-        tcp.enter_recovery(now, self.data.fresh());
-        tcp.unanswered.take()
+        let batch = reported.batch?;
+        for number in reported.numbers {
+            show_loss(now, number, LossTrigger::PacketThreshold, batch.packets, context);
+        }
+        Some(batch)
     }
 }

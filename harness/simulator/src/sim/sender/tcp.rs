@@ -126,7 +126,7 @@ impl<E: ConfiguredController> Sender<E> {
         if is_partial {
             if let Some((number, packet)) = self.oldest(&tcp) {
                 context.meter.packets_lost += 1;
-                show_loss(now, number, LossTrigger::PacketThreshold, 1, context);
+                show_loss(now, number, LossTrigger::PacketThreshold, 0, context);
                 self.repeat(&mut tcp, now, number, &packet);
             }
         } else {
@@ -161,7 +161,7 @@ impl<E: ConfiguredController> Sender<E> {
         match self.oldest(tcp) {
             Some((number, packet)) if tcp.fine.is_some_and(|fine| fine.is_over(now, packet.sent_at)) => {
                 context.meter.packets_lost += 1;
-                show_loss(now, number, LossTrigger::TimeThreshold, 1, context);
+                show_loss(now, number, LossTrigger::TimeThreshold, 0, context);
                 self.repeat(tcp, now, number, &packet);
             }
             _ => tcp.worried = 0,
@@ -247,31 +247,33 @@ impl<E: ConfiguredController> Sender<E> {
             return tcp;
         }
         let before = self.recovery.in_flight;
-        let mut lost: Option<(u64, Sent)> = None;
-        let mut packets = 0;
+        // The controller has not heard of what the scoreboard took for lost since the latest recovery.
+        let mut losses = std::mem::take(&mut tcp.unanswered);
         for number in self.recovery.sent.first()..self.recovery.sent.next() {
             if let Some(packet) =
                 self.recovery.sent.get(number).copied().filter(|packet| packet.state == State::InFlight)
             {
                 self.recovery.lose(number, now);
                 self.data.lost_first(&packet);
-                show_loss(now, number, LossTrigger::TimeThreshold, 1, context);
-                lost = Some((number, packet));
-                packets += 1;
+                losses.add(number, &packet, packet.sent_at);
             }
         }
         let sent = &self.recovery.sent;
         let all = (sent.first()..sent.next()).filter_map(|number| sent.get(number));
         self.data.go_back(tcp.edge(), all);
         tcp.timed_out(now, self.data.fresh());
-        if let Some((number, packet)) = lost {
-            self.count_lost(now, before);
-            context.meter.packets_lost += packets;
+        if let Some(batch) = losses.batch {
+            for number in losses.numbers {
+                show_loss(now, number, LossTrigger::TimeThreshold, batch.packets, context);
+            }
+            self.count_lost(now, batch.bytes);
+            context.meter.packets_lost += u64::from(batch.packets);
             context.meter.congestion_events += 1;
-            let lost = PacketsLost::new(before, u32::try_from(packets).unwrap_or(u32::MAX), Time(packet.sent_at), 0)
-                .with_newest_pn(Some(number))
+            let lost = PacketsLost::new(batch.bytes, batch.packets, Time(batch.newest_sent_at), 0)
+                .with_in_flight_before(before)
+                .with_newest_pn(Some(batch.newest))
                 .with_trigger(LossTrigger::TimeThreshold)
-                .with_transmissions(u32::from(packet.transmissions));
+                .with_transmissions(u32::from(batch.transmissions));
             self.emit_rare(now, EventKind::PersistentCongestion(lost), context);
         }
         tcp
