@@ -121,10 +121,10 @@ fn the_table_has_a_line_for_each_run() {
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(
         lines[0],
-        "scheme,stack,link,rate_mbps,rtt_ms,buffer_bdp,transfer_bytes,rivals,filled_s,lost,queue_peak,completed_s,reason"
+        "scheme,stack,link,rate_mbps,rtt_ms,buffer_bdp,transfer_bytes,turn,rivals,filled_s,lost,queue_peak,completed_s,reason"
     );
     assert_eq!(
         &lines[1..],
-        ["cubic+resume,sim,steady,50,100,1,,0,,3,5,0.25,", "cubic+resume,sim,steady,50,100,1,10000,1,,,,,"]
+        ["cubic+resume,sim,steady,50,100,1,,1,0,,3,5,0.25,", "cubic+resume,sim,steady,50,100,1,10000,1,1,,,,,"]
     );
 }
