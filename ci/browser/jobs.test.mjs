@@ -227,7 +227,7 @@ for (const [name, handOf] of Object.entries(HANDS)) {
       const states = of("congestion_state_updated");
       await page.waitForFunction(([id, text]) => document.querySelector(`${id} .events .hint`).textContent === text, [cubic, `${states.length} events.`]);
       await hand.press(section.locator(".events tbody tr").nth(1));
-      assert.ok(Math.abs(await plot.evaluate(({ figure: { cursor } }) => cursor) - states[1].time / 1e3) < 1e-6);
+      await page.waitForFunction(([element, time]) => Math.abs(element.figure.cursor - time) < 1e-6, [await plot.elementHandle(), states[1].time / 1e3]);
     });
 
     await job("the summary is sorted by what the command measures", async () => {
