@@ -148,9 +148,9 @@ READERS = {
     # Of a build with `parquet`, so not in `ci/costs quick`.
     "parquet": ["qlog", "parquet", "FILE", "--out", "OUT"],
 }
-# In `ci/costs quick`: what reads, measures, draws and writes has all kinds of files, what writes traces every third; the
+# In `ci/costs quick`: what reads, measures, draws and writes has half of the kinds of files, what writes traces every sixth; the
 # others share them.
-QUICK = {"report": 1, "convert --to qvis": 3}
+QUICK = {"report": 2, "convert --to qvis": 6}
 
 
 def jobs(quick, command):
