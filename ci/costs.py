@@ -148,9 +148,9 @@ READERS = {
     # Of a build with `parquet`, so not in `ci/costs quick`.
     "parquet": ["qlog", "parquet", "FILE", "--out", "OUT"],
 }
-# In `ci/costs quick`: what reads, measures, draws and writes has half of the kinds of files, what writes traces every sixth; the
-# others share them.
-QUICK = {"report": 2, "convert --to qvis": 6}
+# In `ci/costs quick`: what reads, measures, draws and writes has every fourth kind of files, what writes traces every sixth; the
+# others share every second one.
+QUICK = {"report": 4, "convert --to qvis": 6}
 
 
 def jobs(quick, command):
@@ -163,7 +163,7 @@ def jobs(quick, command):
         if quick and reader in QUICK:
             own = kinds[:: QUICK[reader]]
         elif quick:
-            own = kinds[others.index(reader)::len(others)]
+            own = kinds[::2][others.index(reader)::len(others)]
         yield from ((f"qlog {reader}", READERS[reader], kind, text) for kind, text in own)
     yield from (("run", ["run", "SCENARIO", "--jobs", "1"], kind, text) for kind, text in SCENARIOS.items())
     yield "report", ["report", "RESULTS", "--out", "OUT"], "flows of a result", command.results

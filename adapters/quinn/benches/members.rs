@@ -11,6 +11,7 @@ use cpu_time::ThreadTime;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory};
 use windlass_adapter_testkit::calls::quinn::estimator::settled;
+use windlass_adapter_testkit::rounds::{median, tried_only};
 use windlass_quinn::{Factory, Groups};
 
 const MEMBERS: usize = 16;
@@ -23,8 +24,7 @@ const IN_FLIGHT: u64 = 100 * MTU;
 const BETWEEN_LOSSES: usize = 500;
 
 fn main() {
-    // Only `cargo bench` says `--bench`; `cargo test` tries that it runs.
-    let (rounds, frames) = if std::env::args().len() == 1 { (1, 100) } else { (11, 400_000) };
+    let (rounds, frames) = if tried_only() { (1, 100) } else { (11, 400_000) };
     println!("| group | 1 thread, ns of CPU | 2 threads | 4 | 8 |");
     println!("|---|--:|--:|--:|--:|");
     for name in ["tcp-p", "a-tcp-p", "dca-c", "fractional", "combined", "cocoon", "cm"] {
@@ -34,10 +34,7 @@ fn main() {
                 costs.push(frame_cost(name, threads, frames));
             }
         }
-        let [one, two, four, eight] = costs.map(|mut costs| {
-            costs.sort_by(f64::total_cmp);
-            costs[costs.len() / 2]
-        });
+        let [one, two, four, eight] = costs.map(median);
         println!("| `{name}` | {one:.0} | {two:.0} | {four:.0} | {eight:.0} |");
     }
 }

@@ -1,4 +1,4 @@
-//! Benchmarks of stacks whose congestion-control traits resemble quinn's: quinn and its forks.
+//! Benchmarks of stacks that resemble quinn: quinn and its forks.
 
 /// Defines the module `native` for the stack whose protocol crate is `$proto` and whose adapter is
 /// `$adapter`. The caller has the stack's module `estimator` ([`calls`](crate::calls)) and a module
@@ -108,6 +108,70 @@ macro_rules! quinn_like_bench {
                 let adapter = Adapter(rtt);
                 let ours = ours::candidates(&adapter, PROVIDES, names);
                 compare("per ACK frame of two packets, and two sent", own.chain(ours).collect());
+            }
+        }
+    };
+}
+
+/// Defines `Server`, the [`Stack`](crate::server::Stack) that is `$stack` with the adapter `$adapter`.
+/// The caller has a module `shim` with what differs: `native`, the stack's own controllers by name, and `read`, which reads a part of
+/// a stream and says how long it is.
+#[macro_export]
+macro_rules! quinn_like_server {
+    ($stack:ident, $adapter:ident) => {
+        use std::error::Error;
+        use std::net::{Ipv4Addr, SocketAddr};
+        use std::sync::Arc;
+
+        /// The stack's endpoint on loopback.
+        struct Server;
+
+        impl $crate::server::Stack for Server {
+            fn serve(
+                identity: &$crate::files::Identity,
+                controller: &str,
+                bytes: u64,
+                listens: impl FnOnce(SocketAddr),
+            ) -> Result<(), Box<dyn Error>> {
+                let key = rustls::pki_types::PrivatePkcs8KeyDer::from(identity.key.clone()).into();
+                let mut config =
+                    $stack::ServerConfig::with_single_cert(vec![identity.certificate.clone().into()], key)?;
+                let mut transport = $stack::TransportConfig::default();
+                transport.congestion_controller_factory(match shim::native(controller) {
+                    Some(native) => native,
+                    None => Arc::new($adapter::Factory::named(controller)?),
+                });
+                config.transport_config(Arc::new(transport));
+                tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+                    let endpoint = $stack::Endpoint::server(config, (Ipv4Addr::LOCALHOST, 0).into())?;
+                    listens(endpoint.local_addr()?);
+                    let connection = endpoint.accept().await.ok_or("the endpoint is closed")?.await?;
+                    let mut stream = connection.open_uni().await?;
+                    for chunk in $crate::server::chunks(bytes) {
+                        stream.write_all(chunk).await?;
+                    }
+                    stream.finish()?;
+                    connection.closed().await;
+                    Ok(())
+                })
+            }
+
+            fn fetch(server: SocketAddr, certificate: &[u8]) -> Result<u64, Box<dyn Error>> {
+                let mut roots = rustls::RootCertStore::empty();
+                roots.add(certificate.to_vec().into())?;
+                let config = $stack::ClientConfig::with_root_certificates(Arc::new(roots))?;
+                tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+                    let endpoint = $stack::Endpoint::client((Ipv4Addr::LOCALHOST, 0).into())?;
+                    let connection = endpoint.connect_with(config, server, $crate::files::NAME)?.await?;
+                    let mut stream = connection.accept_uni().await?;
+                    let mut came = 0;
+                    while let Some(bytes) = shim::read(&mut stream).await? {
+                        came += bytes as u64;
+                    }
+                    connection.close(0u32.into(), b"");
+                    endpoint.wait_idle().await;
+                    Ok(came)
+                })
             }
         }
     };

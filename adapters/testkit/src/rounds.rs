@@ -62,13 +62,14 @@ impl<'a> Candidate<'a> {
     }
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// The median of values, of which there is one at least.
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
 /// Whether this is `cargo test` trying that the benchmark runs: only `cargo bench` says so.
-fn tried_only() -> bool {
+pub fn tried_only() -> bool {
     std::env::args().len() == 1
 }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use crate::files::{Identity, identity};
+use crate::rounds::{median, tried_only};
 
 const TURNS: usize = 31;
 const MEGABYTES: u64 = 1000;
@@ -60,8 +61,7 @@ pub fn beside<S: Stack>(pairs: &[(&str, &str)]) -> Result<()> {
         }
         _ => {}
     }
-    // Only `cargo bench` says `--bench`; `cargo test` tries that it runs.
-    let tried = env::args().len() == 1;
+    let tried = tried_only();
     let number = |index: usize, default: u64| typed.get(index).map_or(Ok(default), |text| text.parse());
     let (turns, megabytes) = if tried { (1, 1) } else { (number(0, TURNS as u64)?.max(1), number(1, MEGABYTES)?) };
     let keys = env::temp_dir().join(format!("windlass-server-{}", std::process::id()));
@@ -84,10 +84,10 @@ pub fn beside<S: Stack>(pairs: &[(&str, &str)]) -> Result<()> {
         );
         println!(
             "| {ours} | {native} | {:.2} | {} | {:.0} | {} |",
-            median(&own_cpu),
-            interval(&cpus),
-            median(&own_rate),
-            interval(&rates)
+            median(own_cpu),
+            interval(cpus),
+            median(own_rate),
+            interval(rates)
         );
     }
     Ok(())
@@ -158,19 +158,14 @@ fn cpu_time() -> Result<Duration> {
 }
 
 fn of(costs: &[[Cost; 2]], value: impl Fn(&[Cost; 2]) -> f64) -> Vec<f64> {
-    let mut values: Vec<f64> = costs.iter().map(value).collect();
+    costs.iter().map(value).collect()
+}
+
+/// The median and its 95 % interval by order: of ranks by the normal approximation, rounded outwards.
+fn interval(mut values: Vec<f64>) -> String {
     values.sort_by(f64::total_cmp);
-    values
-}
-
-fn median(sorted: &[f64]) -> f64 {
-    sorted[sorted.len() / 2]
-}
-
-/// The median and its 95 % interval by order, with the normal approximation of ranks.
-fn interval(sorted: &[f64]) -> String {
-    let n = sorted.len() as f64;
-    let half = 0.98 * n.sqrt();
-    let rank = |rank: f64| sorted[(rank.max(0.0) as usize).min(sorted.len() - 1)];
-    format!("{:.3} ({:.3}–{:.3})", median(sorted), rank((n / 2.0 - half).floor()), rank((n / 2.0 + half).ceil()))
+    let n = values.len() as f64;
+    let below = (n / 2.0 - 0.98 * n.sqrt()).floor().max(1.0) as usize;
+    let (least, most) = (values[below - 1], values[values.len() - below]);
+    format!("{:.3} ({least:.3}–{most:.3})", median(values))
 }

@@ -121,9 +121,9 @@ impl Controller for Nada {
 
     #[inline]
     fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
-        let cwnd = state.rates(params).cwnd(state.r_ref);
+        let cwnd = state.rates(params).cwnd(state.reference_rate());
         let phase = state.recovery.phase(state.is_ramping_up);
-        let rate = state.r_ref.map(|rate| (rate as u64).max(1));
+        let rate = state.reference_rate().map(|rate| (rate as u64).max(1));
         let mut decision = Decision {
             pacing_rate: rate,
             target_rate: rate,
@@ -136,7 +136,7 @@ impl Controller for Nada {
     }
 
     fn inspect(_: &Params, state: &State, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(rate) = state.r_ref {
+        if let Some(rate) = state.reference_rate() {
             visit("r_ref_mbps", 1e-6 * rate);
         }
         visit("r_recv_mbps", 1e-6 * state.r_recv);

@@ -34,8 +34,8 @@ pub struct State {
     pub(super) mtu: f64,
     /// s; 0 before a sample.
     pub(super) s_rtt: f64,
-    /// `None` before an RTT sample.
-    pub(super) r_ref: Option<f64>,
+    /// 0 before an RTT sample.
+    pub(super) r_ref: f64,
     pub(super) r_recv: f64,
     pub(super) x_curr: f64,
     /// When the rate was last updated.
@@ -62,7 +62,7 @@ impl State {
             recovery: RecoveryPeriod::default(),
             mtu: datagram(path.mtu),
             s_rtt: 0.0,
-            r_ref: None,
+            r_ref: 0.0,
             r_recv: 0.0,
             x_curr: 0.0,
             t_last: path.now,
@@ -75,6 +75,12 @@ impl State {
             log: [Interval::default(); KEPT],
             next: 0,
         }
+    }
+
+    /// The reference rate; `None` before an RTT sample.
+    #[inline]
+    pub(super) fn reference_rate(&self) -> Option<f64> {
+        (self.r_ref > 0.0).then_some(self.r_ref)
     }
 
     /// What bounds the reference rate: RMIN and RMAX, and what losses leave.
@@ -95,10 +101,10 @@ impl State {
     pub(super) fn on_rtt_sample(&mut self, params: &Params, now: Time, rtt: &RttSample) {
         self.signal.on_rtt_sample(rtt);
         self.s_rtt = rtt.smoothed.secs().max(1e-9);
-        if self.r_ref.is_none() {
+        if self.r_ref == 0.0 {
             self.t_last = now;
             let rates = self.rates(params);
-            self.r_ref = Some(rates.clip(if params.rmin > 0.0 { 1e6 * params.rmin } else { rates.first() }));
+            self.r_ref = rates.clip(if params.rmin > 0.0 { 1e6 * params.rmin } else { rates.first() });
         }
     }
 
@@ -136,24 +142,28 @@ impl State {
     #[cold]
     pub(super) fn start_over(&mut self, params: &Params, now: Time) {
         self.on_congestion(params, now);
-        self.r_ref = self.r_ref.map(|_| self.rates(params).least());
+        if self.r_ref > 0.0 {
+            self.r_ref = self.rates(params).least();
+        }
         self.recovery.reset();
     }
 
     #[cold]
     pub(super) fn hold_rate(&mut self, params: &Params) {
-        self.r_ref = self.r_ref.map(|rate| self.rates(params).clip(rate));
+        if let Some(rate) = self.reference_rate() {
+            self.r_ref = self.rates(params).clip(rate);
+        }
     }
 
     /// Goes on at the rate of which the window of `to` is made (`RFC 9959`). What was received before says nothing of it.
     #[cold]
     pub(super) fn resume_at(&mut self, params: &Params, now: Time, to: &WindowSet) {
-        if self.r_ref.is_none() {
+        if self.r_ref == 0.0 {
             return;
         }
         self.fresh.set(to);
         let rates = self.rates(params);
-        self.r_ref = Some(rates.clip(rates.of_window(to.cwnd)));
+        self.r_ref = rates.clip(rates.of_window(to.cwnd));
         self.known_bdp.set(to);
         self.t_last = now;
         self.interval.bytes = 0.0;
@@ -164,7 +174,7 @@ impl State {
 
     /// An update of the rate (§4.3).
     fn update(&mut self, params: &Params, now: Time) {
-        let Some(r_ref) = self.r_ref else { return };
+        let Some(r_ref) = self.reference_rate() else { return };
         let delta = 1e3 * now.since(self.t_last).secs();
         self.t_last = now;
         self.log[usize::from(self.next)] = Interval { time: delta as f32, ..core::mem::take(&mut self.interval) };
@@ -201,7 +211,7 @@ impl State {
             // A rate that the application does not use grows to twice what it does use at most (RFC 9002 §7.8).
             if app_limited { rate.min(r_ref.max(2.0 * self.r_recv)) } else { rate }
         };
-        self.r_ref = Some(self.rates(params).clip(rate));
+        self.r_ref = self.rates(params).clip(rate);
     }
 
     /// What ramp-up to `rate` leads to: no more than the path is known to carry, at first.

@@ -36,11 +36,11 @@ fn lost(sent_ms: u64) -> EventKind {
 /// A flow at 1 s with an RTT and a base delay of 100 ms, and this rate.
 fn flow(params: &Params, mbps: f64) -> State {
     let state = at(params, Nada::start(params, &PATH), 1000, ack(1000, 0, 100));
-    State { r_ref: Some(1e6 * mbps), ..state }
+    State { r_ref: 1e6 * mbps, ..state }
 }
 
 fn mbps(state: &State) -> f64 {
-    1e-6 * state.r_ref.unwrap()
+    1e-6 * state.r_ref
 }
 
 #[test]
@@ -226,7 +226,7 @@ proptest! {
             let decision = decide(&params, after);
             let fits = decision.cwnd as f64 >= (2.0 * after.mtu).floor() && decision.pacing_rate != Some(0);
             #[allow(clippy::eq_op)]
-            let sound = after == after && after.r_ref.is_none_or(|rate| rate <= 1e6 * params.rmax);
+            let sound = after == after && after.r_ref <= 1e6 * params.rmax;
             if !(fits && sound) && wrong.is_none() {
                 wrong = Some((*event, decision));
             }
