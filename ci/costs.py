@@ -1,6 +1,6 @@
 """Instructions that commands take for files of n and of 4 n parts, by cachegrind; the arguments of ci/costs.
 
-costs.py --write DIRECTORY N: writes a trace of N and of 4 N parts of each kind there, for the cost of its page."""
+costs.py --write DIRECTORY N [EVERY]: writes a trace of N and of 4 N parts of each kind there, or of every so many kinds, for the cost of its page."""
 
 import json
 import os
@@ -212,14 +212,14 @@ class Command:
 
 def main():
     if sys.argv[1] == "--write":
-        return write(Path(sys.argv[2]), int(sys.argv[3]))
+        return write(Path(sys.argv[2]), int(sys.argv[3]), *map(int, sys.argv[4:]))
     binary, quick = sys.argv[1], "quick" in sys.argv[2:]
     with tempfile.TemporaryDirectory() as place:
         judge(Command(binary, place), quick)
 
 
-def write(directory, n):
-    for number, (kind, text) in enumerate(TRACES.items()):
+def write(directory, n, every=1):
+    for number, (kind, text) in list(enumerate(TRACES.items()))[::every]:
         for parts in (n, 4 * n):
             Path(directory, f"{number:02}-{kind.replace(' ', '-').replace(',', '')}-{parts}.sqlog").write_text(text(parts))
 
