@@ -13,6 +13,8 @@ pub(crate) struct AppLimited {
     /// The first packet after the latest change, so that most questions need not read the list; 0
     /// before there was one.
     since: u64,
+    /// The first packet of the burst under way: the first that left after the application had nothing to send.
+    burst: u64,
     /// The first packet after each change, the oldest change first.
     changes: VecDeque<u64>,
 }
@@ -34,6 +36,27 @@ impl AppLimited {
             self.changes.pop_front();
         }
         self.changes.push_back(number);
+    }
+
+    /// Packet `number` is the first that leaves after the application had nothing to send.
+    pub(crate) fn on_burst(&mut self, number: u64) {
+        self.burst = number;
+    }
+
+    /// The burst under way fills the window, so that its packets are not limited: a window that is full is not underutilized
+    /// (`RFC 9002 §7.8`), however long it takes to fill.
+    #[cold]
+    pub(crate) fn on_window_full(&mut self) {
+        if !self.latest {
+            return;
+        }
+        if self.burst > self.since {
+            self.change(self.burst, false);
+        } else {
+            self.changes.pop_back();
+            self.latest = false;
+            self.since = self.changes.back().copied().unwrap_or(0);
+        }
     }
 
     /// Whether the latest packet left limited.
@@ -69,6 +92,41 @@ mod tests {
         let at_send = |number| limited.at_send_of(number);
         assert_eq!([1, 4, 5, 8, 9, 10, 11, 100].map(at_send), [false, false, true, true, false, false, true, true]);
         assert_eq!(limited.changes, [5, 9, 11]);
+    }
+
+    #[test]
+    fn a_burst_that_fills_the_window_is_not_limited() {
+        let mut limited = AppLimited::default();
+        let at_send = |limited: &AppLimited| [1, 2, 3, 4, 5, 6, 7].map(|number| u8::from(limited.at_send_of(number)));
+        limited.on_packet_sent(1, false);
+        // Two packets that leave room, with nothing to send between them.
+        for number in [2, 3] {
+            limited.on_burst(number);
+            limited.on_packet_sent(number, true);
+        }
+        limited.on_burst(4);
+        [4, 5, 6].into_iter().for_each(|number| limited.on_packet_sent(number, true));
+        assert_eq!(at_send(&limited), [0, 1, 1, 1, 1, 1, 1]);
+        limited.on_window_full();
+        limited.on_packet_sent(7, false);
+        assert_eq!(at_send(&limited), [0, 1, 1, 0, 0, 0, 0]);
+        // What is full stays so.
+        limited.on_window_full();
+        assert_eq!(at_send(&limited), [0, 1, 1, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn the_first_burst_fills_the_window() {
+        let mut limited = AppLimited::default();
+        limited.on_packet_sent(1, false);
+        limited.on_burst(2);
+        [2, 3, 4].into_iter().for_each(|number| limited.on_packet_sent(number, true));
+        limited.on_window_full();
+        assert_eq!([1, 2, 4, 9].map(|number| limited.at_send_of(number)), [false; 4]);
+        assert!(limited.changes.is_empty());
+        limited.on_burst(5);
+        limited.on_packet_sent(5, true);
+        assert_eq!([1, 4, 5].map(|number| limited.at_send_of(number)), [false, false, true]);
     }
 
     #[test]

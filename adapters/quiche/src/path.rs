@@ -1,5 +1,6 @@
 //! One path of a quiche connection as a windlass flow.
 
+use std::mem;
 use std::time::Instant;
 
 use quiche::external::{self, CongestionEvent, Decision, PacketSent, Space};
@@ -126,11 +127,16 @@ impl<E: ConfiguredController> Path<E> {
             self.path.discarded(before);
         }
         let at = self.path.at(self.clock.read(packet.at));
-        self.out_of_data = false;
+        if mem::take(&mut self.out_of_data) {
+            self.limited.on_burst(packet.number);
+        }
         let sent = Sent { at, bytes: packet.bytes as u64, pn: Some(packet.number), may_be_bare_ack: false };
         self.path.sent(sent, |path| {
             self.limited.on_packet_sent(packet.number, self.app_limited);
-            self.app_limited = self.app_limited && path.leaves_room(path.in_flight().bytes());
+            if self.app_limited && !path.leaves_room(path.in_flight().bytes()) {
+                self.app_limited = false;
+                self.limited.on_window_full();
+            }
             false
         })
     }
