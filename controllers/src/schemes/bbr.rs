@@ -53,6 +53,8 @@ parameters! {
         pacing_margin: f64 = 0.01, in 0.0, 0.5, source "draft-ietf-ccwg-bbr-06 §5.6.2";
         /// Whether what an undo restores is saved in every round with a loss and not once, when recovery begins.
         save_each_round: bool = false, paper true, source "draft-ietf-ccwg-bbr-06 §5.5.10.2 NoteLoss, §5.5.11.1";
+        /// Whether what was acknowledged before the application paused counts as aggregation after it.
+        aggregation_over_idle: bool = false, paper true, source "draft-ietf-ccwg-bbr-06 §5.4.1 HandleRestartFromIdle, §5.5.9";
         /// Whether to run on a stack that paces by rules of its own.
         fallback: bool = false, source "choice";
     }
@@ -164,6 +166,9 @@ impl State {
     fn handle_restart_from_idle(&mut self, params: &Params, now: Time) {
         self.idle_restart = true;
         self.extra_acked_interval_start = now;
+        if !params.aggregation_over_idle {
+            self.extra_acked_delivered = 0.0;
+        }
         if self.state.is_probe_bw() {
             self.set_pacing_rate_with_gain(params, 1.0);
         } else if self.state == BbrState::ProbeRtt {

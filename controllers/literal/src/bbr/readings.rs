@@ -128,7 +128,7 @@ const READINGS: [Reading; 17] = [
 ];
 
 /// What the default does in the draft's stead.
-const REMEDIES: [Reading; 2] = [
+const REMEDIES: [Reading; 3] = [
     Reading {
         change: "at entry",
         section: "draft-ietf-ccwg-bbr §5.6.4.5",
@@ -141,6 +141,13 @@ const REMEDIES: [Reading; 2] = [
         section: "draft-ietf-ccwg-bbr §5.5.10.2",
         says: "NoteLoss() saves what an undo restores in every round trip with a loss",
         ours: "it is saved when recovery begins, as the text of §5.5.11 has it (docs/bbr-draft.md)",
+        status: Status::Documented,
+    },
+    Reading {
+        change: "pauses are no aggregation",
+        section: "draft-ietf-ccwg-bbr §5.4.1",
+        says: "HandleRestartFromIdle() begins the interval of extra_acked anew and keeps what was delivered in the one before",
+        ours: "nothing of it is kept (docs/findings/restart-from-idle.md)",
         status: Status::Documented,
     },
 ];

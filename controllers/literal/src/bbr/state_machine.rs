@@ -313,6 +313,9 @@ impl Bbr {
         }
         self.idle_restart = true;
         self.extra_acked_interval_start = self.now;
+        if self.changes.has("pauses are no aggregation") {
+            self.extra_acked_delivered = 0.0;
+        }
         if self.is_in_a_probe_bw_state() {
             self.set_pacing_rate_with_gain(1.0);
         } else if self.state == State::ProbeRtt {

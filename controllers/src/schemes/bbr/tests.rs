@@ -421,6 +421,23 @@ fn bunched_acks_widen_the_window() {
     testkit::assert_close(state.cwnd, (200.0 + 31.0) * PACKET, 1e-9);
 }
 
+/// §5.4.1, §5.5.9: by the draft's letter a write after a pause adds to all that was acknowledged before it.
+#[test]
+fn what_was_acknowledged_before_a_pause_is_no_aggregation_after_it() {
+    let widest = |params: &Params| {
+        let mut state = cruising(params, BbrState::ProbeBwCruise);
+        state.next_round_delivered = u64::MAX;
+        let idle = IdleRestart { idle: Span::from_millis(900), pto: Span::from_millis(300) };
+        for ms in [2000, 3000, 4000] {
+            state = step(params, state, ms, EventKind::IdleRestart(idle));
+            state = acks(params, state, ms, |frame| frame.bytes = 20 * u64::from(MTU));
+        }
+        state.extra_acked
+    };
+    assert_eq!(widest(&Params::default()), 20.0 * PACKET);
+    assert_eq!(widest(&Params { aggregation_over_idle: true, ..Params::default() }), 60.0 * PACKET);
+}
+
 #[test]
 fn a_stack_without_pacing_is_refused_unless_asked() {
     let needs = Bbr::needs(&Params::default());
