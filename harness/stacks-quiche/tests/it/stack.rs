@@ -7,8 +7,10 @@ use windlass_simulator::outcome::{FlowOutcome, Outcome};
 use windlass_simulator::scenario::Scenario;
 use windlass_simulator::schedule::{Abilities, Schedule};
 use windlass_stacks::stack::{LogDetail, LogSettings, Logs};
+use windlass_stacks::testkit::careful_resume::{fills_in_half_the_time, retreats_on_a_path_that_shrank};
 use windlass_stacks::testkit::faults::{examine, survive};
 use windlass_stacks::testkit::{fixed_windows, matrix};
+use windlass_stacks_quiche::Quiche;
 
 use crate::quiche;
 
@@ -23,6 +25,16 @@ const LINK: &str = "duration_s = 10\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbu
 #[test]
 fn goodput_is_a_window_per_round_trip() {
     fixed_windows(quiche());
+}
+
+#[test]
+fn a_second_transfer_fills_the_path_in_half_the_time_of_the_first() {
+    fills_in_half_the_time(&Quiche);
+}
+
+#[test]
+fn on_a_path_that_shrank_tenfold_it_retreats() {
+    retreats_on_a_path_that_shrank(&Quiche);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Tests shared by all stacks.
 
+pub mod careful_resume;
 pub mod faults;
 mod fixed_window;
 mod logs;
