@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DATAGRAM = 1350, ANSWER = 1 << 20, PATIENCE_S = 20 };
+enum { DATAGRAM = 1350, ANSWER = 1 << 20, PATIENCE_S = 120 };
 
 static void fail(const char *what) {
     fprintf(stderr, "%s\n", what);
