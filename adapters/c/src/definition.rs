@@ -8,7 +8,7 @@ use windlass_adapter::config::Config;
 use windlass_adapter::{ChoiceError, Flow, FlowBuilder, Groups, NamedController, NewFlow, Peer, Stack};
 use windlass_controllers::{Path, Time};
 
-use crate::abi;
+use windlass_abi as abi;
 
 /// The key of a group that a stack names: the controller as a user types it, and the stack's bytes.
 type Key = (Arc<str>, Box<[u8]>);
@@ -54,7 +54,7 @@ const MAX_STACKS: usize = 64;
 /// # Errors
 /// A bit of `signals` stands for nothing.
 pub fn stack(name: Option<&str>, signals: u32) -> Result<Stack, String> {
-    let provides = abi::provides(signals)
+    let provides = crate::signals::provides(signals)
         .ok_or_else(|| format!("signals is {signals:#x}; expected WINDLASS_SIGNAL_ values of windlass.h"))?;
     let name = name.filter(|name| !name.is_empty()).unwrap_or("the stack");
     let mut stacks = STACKS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +73,7 @@ pub fn stack(name: Option<&str>, signals: u32) -> Result<Stack, String> {
 /// `error` with the constants that stand for the signals it misses.
 fn advised(error: ChoiceError) -> ChoiceError {
     let missing = error.missing();
-    match abi::constants(missing).filter(|constants| !constants.is_empty()) {
+    match crate::signals::constants(missing).filter(|constants| !constants.is_empty()) {
         None => error,
         Some(constants) => {
             error.advised(missing, format!("set {constants} in windlass_stack.signals and report what they say"))

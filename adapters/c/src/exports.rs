@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use windlass_adapter::Peer;
 use windlass_controllers::{Algorithm, Time};
 
-use crate::abi;
 use crate::definition::{Definition, NewPath, peer_address};
-use crate::flow::{Invalid, StackPath};
 use crate::guard::{Failure, GuardedFlow};
+use windlass_abi as abi;
+use windlass_adapter::stack_path::{Invalid, StackPath};
 
 const OK: c_int = 0;
 const INVALID: c_int = -1;
@@ -322,7 +322,7 @@ unsafe fn packets_at<'a>(packets: *const abi::Packet, count: u32) -> Result<&'a 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn windlass_on_sent(flow: *const Handle, sent: *const abi::Sent) -> c_int {
     // SAFETY: the caller promises it.
-    unsafe { on_event(flow, |path| path.on_sent(sent.as_ref().ok_or(Invalid)?)) }
+    unsafe { on_event(flow, |path| path.on_sent(sent.as_ref().ok_or(Invalid)?).map(drop)) }
 }
 
 /// A frame brings an RTT sample.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use windlass_adapter::{FellBack, Guarded, NamedController};
 use windlass_controllers::ConfiguredController;
 
-use crate::abi;
 use crate::definition::{Definition, NewPath};
-use crate::flow::{Invalid, StackPath};
+use windlass_abi as abi;
+use windlass_adapter::stack_path::{Invalid, StackPath};
 
 /// Why a call has no effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

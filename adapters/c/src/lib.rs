@@ -7,13 +7,12 @@
 //!
 //! Unsafe code stands in `exports`, where C calls, and nowhere else.
 
-mod abi;
 #[cfg(test)]
 mod calls;
 mod definition;
 #[allow(unsafe_code, reason = "C passes pointers")]
 mod exports;
-mod flow;
 mod guard;
+mod signals;
 
 pub use exports::*;

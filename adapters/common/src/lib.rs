@@ -35,6 +35,8 @@ mod saved_paths;
 mod send_rate;
 mod send_rates;
 mod silence;
+#[cfg(feature = "abi")]
+pub mod stack_path;
 pub mod std_time;
 #[cfg(feature = "qlog")]
 pub mod step;

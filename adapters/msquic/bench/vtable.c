@@ -24,6 +24,7 @@ typedef struct Subject {
     const char *Name;
     QUIC_CONNECTION *Connection;
     QUIC_SENT_PACKET_METADATA *Packets[2];
+    QUIC_SENT_PACKET_METADATA *LostPackets[LOST];
     uint64_t Now, Sent, Ended, Lost;
     double Best;
 } Subject;
@@ -55,6 +56,15 @@ static void Fill(Subject *S)
 static void Lose(Subject *S)
 {
     QUIC_CONNECTION *C = S->Connection;
+    for (int i = 0; i < LOST; ++i) {
+        QUIC_SENT_PACKET_METADATA *P = S->LostPackets[i];
+        P->PacketNumber = S->Ended + 1 + (uint64_t)i;
+        P->SentTime = S->Now - RTT_US;
+        P->PacketLength = SIZE;
+        P->Flags.IsAckEliciting = TRUE;
+        P->Next = i + 1 < LOST ? S->LostPackets[i + 1] : NULL;
+    }
+    C->LossDetection.LostPackets = S->LostPackets[0];
     S->Ended += LOST;
     S->Lost += LOST;
     const QUIC_LOSS_EVENT Event = {
@@ -105,6 +115,9 @@ static Subject Make(const char *Name, uint16_t Algorithm)
     Subject S = {.Name = Name, .Now = CxPlatTimeUs64() + 1000000, .Sent = MAX_PACKETS, .Ended = MAX_PACKETS, .Best = 1e9};
     for (int i = 0; i < 2; ++i) {
         S.Packets[i] = calloc(1, sizeof(QUIC_SENT_PACKET_METADATA) + 16 * sizeof(QUIC_SENT_FRAME_METADATA));
+    }
+    for (int i = 0; i < LOST; ++i) {
+        S.LostPackets[i] = calloc(1, sizeof(QUIC_SENT_PACKET_METADATA) + 16 * sizeof(QUIC_SENT_FRAME_METADATA));
     }
     QUIC_CONNECTION *C = S.Connection = calloc(1, sizeof(*C));
     QUIC_PATH *Path = &C->Paths[0];

@@ -1,8 +1,8 @@
 /*
  * A congestion controller for MsQuic in C: RFC 9002's NewReno (section 7 and appendix B), with the decrease factor as
- * a parameter. It is a plugin that needs windlass_msquic.h and nothing else:
+ * a parameter. It is a plugin that needs windlass_msquic.h, with windlass.h beside it, and nothing else:
  *
- *   cc -std=c11 -O2 -shared -fPIC -I adapters/msquic/abi/include -o aimd.so adapters/msquic/examples/aimd.c
+ *   cc -std=c11 -O2 -shared -fPIC -I adapters/abi/include -o aimd.so adapters/msquic/examples/aimd.c
  *   MSQUIC_CC_PLUGIN=$PWD/aimd.so MSQUIC_CC=aimd:beta=0.7 LD_LIBRARY_PATH=out your-program
  */
 #include <stdio.h>
@@ -23,7 +23,9 @@ typedef struct Flow {
     double beta;
     double cwnd;     /* bytes; a fraction of a byte is not lost between acknowledgements */
     double ssthresh; /* bytes */
-    uint64_t recovery_start_us; /* losses of packets sent before are of the same congestion event */
+    double mtu;      /* bytes of a full datagram */
+    uint64_t smoothed_rtt_ns;   /* 0 before the first sample */
+    uint64_t recovery_start_ns; /* losses of packets sent before are of the same congestion event */
 } Flow;
 
 /* Reads `aimd` or `aimd:beta=B`. The error is what the user reads. */
@@ -51,18 +53,18 @@ static void *define(const char *controller, char *error, size_t size)
 }
 
 /* What MsQuic may send from here on. */
-static void decide(const Flow *flow, const windlass_msquic_rtt *rtt, windlass_msquic_control *control)
+static void decide(const Flow *flow, windlass_decision *decision)
 {
-    control->cwnd = (uint32_t)(flow->cwnd < UINT32_MAX ? flow->cwnd : UINT32_MAX);
-    control->ssthresh = (uint32_t)(flow->ssthresh < UINT32_MAX ? flow->ssthresh : UINT32_MAX);
-    control->phase = flow->cwnd < flow->ssthresh ? 0 : 1;
-    if (rtt != NULL && rtt->smoothed_us != 0) {
+    decision->cwnd = (uint64_t)flow->cwnd;
+    decision->ssthresh = flow->ssthresh < 1e18 ? (uint64_t)flow->ssthresh : UINT64_MAX;
+    decision->phase = flow->cwnd < flow->ssthresh ? WINDLASS_SLOW_START : WINDLASS_CONGESTION_AVOIDANCE;
+    if (flow->smoothed_rtt_ns != 0) {
         /* RFC 9002 section 7.7: 1.25 windows a round trip, so that pacing does not limit the window. */
-        control->pacing_rate = (uint64_t)(1.25 * flow->cwnd * 8e6 / (double)rtt->smoothed_us);
+        decision->pacing_rate = (uint64_t)(1.25 * flow->cwnd * 8e9 / (double)flow->smoothed_rtt_ns);
     }
 }
 
-static void *start(void *definition, const windlass_msquic_path *path, windlass_msquic_control *control, char *error,
+static void *start(void *definition, const windlass_msquic_path *path, windlass_decision *decision, char *error,
                    size_t size)
 {
     Flow *flow = calloc(1, sizeof(*flow));
@@ -71,10 +73,11 @@ static void *start(void *definition, const windlass_msquic_path *path, windlass_
         return NULL;
     }
     flow->beta = ((const Definition *)definition)->beta;
-    flow->cwnd = (double)path->initial_window_packets * path->mtu;
+    flow->mtu = path->path.mtu;
+    flow->cwnd = path->initial_window_packets * flow->mtu;
     flow->ssthresh = 1e18;
-    *control = (windlass_msquic_control){0};
-    decide(flow, NULL, control);
+    *decision = (windlass_decision){0};
+    decide(flow, decision);
     return flow;
 }
 
@@ -83,86 +86,106 @@ static void stop(void *flow)
     free(flow);
 }
 
-/* Called while nothing is in flight only, since the control has no WINDLASS_MSQUIC_EVERY_SENT. */
-static void sent(void *flow, const windlass_msquic_sent *event, windlass_msquic_control *control)
+/* Called while nothing is in flight only, since the decision has no WINDLASS_MSQUIC_EVERY_SENT. */
+static void on_sent(void *flow, const windlass_sent *event, windlass_decision *decision)
 {
     (void)flow;
     (void)event;
-    (void)control;
+    (void)decision;
+}
+
+static void on_rtt(void *of, uint64_t now_ns, const windlass_rtt *rtt)
+{
+    Flow *flow = of;
+    (void)now_ns;
+    flow->smoothed_rtt_ns = rtt->smoothed_ns;
 }
 
 /* Slow start grows by what is acknowledged, congestion avoidance by a packet each round trip; neither in recovery, nor
  * while the application leaves the window unused (RFC 9002 sections 7.3 and 7.8). */
-static void acked(void *of, const windlass_msquic_acked *event, windlass_msquic_control *control)
+static void on_acked(void *of, const windlass_acked *event, windlass_decision *decision)
 {
     Flow *flow = of;
     double bytes = 0;
     for (uint32_t i = 0; i < event->packet_count; ++i) {
-        const windlass_msquic_packet *packet = &event->packets[i];
-        if (packet->sent_us > flow->recovery_start_us && (packet->flags & WINDLASS_MSQUIC_PACKET_APP_LIMITED) == 0) {
-            bytes += packet->bytes;
+        const windlass_packet *packet = &event->packets[i];
+        if (packet->sent_ns > flow->recovery_start_ns && (packet->flags & WINDLASS_PACKET_APP_LIMITED) == 0) {
+            bytes += (double)packet->bytes;
         }
     }
     if (flow->cwnd < flow->ssthresh) {
         flow->cwnd += bytes;
     } else {
-        flow->cwnd += bytes * event->mtu / flow->cwnd;
+        flow->cwnd += bytes * flow->mtu / flow->cwnd;
     }
-    decide(flow, &event->rtt, control);
+    decide(flow, decision);
 }
 
 /* A congestion event: once for all losses and marks of packets sent before it began (RFC 9002 section 7.3.2). */
-static void reduce(Flow *flow, uint64_t now_us, uint64_t newest_sent_us, uint32_t mtu)
+static void reduce(Flow *flow, uint64_t now_ns, uint64_t newest_sent_ns)
 {
-    if (newest_sent_us <= flow->recovery_start_us) {
+    if (newest_sent_ns <= flow->recovery_start_ns) {
         return;
     }
-    const double least = (double)MINIMUM_PACKETS * mtu;
-    flow->recovery_start_us = now_us;
+    const double least = MINIMUM_PACKETS * flow->mtu;
+    flow->recovery_start_ns = now_ns;
     flow->ssthresh = flow->cwnd * flow->beta > least ? flow->cwnd * flow->beta : least;
     flow->cwnd = flow->ssthresh;
 }
 
-static void lost(void *of, const windlass_msquic_lost *event, windlass_msquic_control *control)
+static void on_lost(void *of, const windlass_lost *event, windlass_decision *decision)
 {
     Flow *flow = of;
     if (event->packet_count > 0) {
-        reduce(flow, event->now_us, event->packets[event->packet_count - 1].sent_us, event->mtu);
+        reduce(flow, event->now_ns, event->packets[event->packet_count - 1].sent_ns);
     }
-    if (event->flags & WINDLASS_MSQUIC_LOST_PERSISTENT) {
-        flow->cwnd = (double)MINIMUM_PACKETS * event->mtu;
-        flow->recovery_start_us = 0;
+    if (event->flags & WINDLASS_LOST_PERSISTENT) {
+        flow->cwnd = MINIMUM_PACKETS * flow->mtu;
+        flow->recovery_start_ns = 0;
     }
-    decide(flow, NULL, control);
+    decide(flow, decision);
 }
 
-static void ecn_ce(void *of, const windlass_msquic_ecn_ce *event, windlass_msquic_control *control)
+static void on_ecn_ce(void *of, uint64_t now_ns, uint32_t packets, uint64_t newest_sent_ns, uint64_t newest_number,
+                      uint64_t in_flight, windlass_decision *decision)
 {
-    reduce(of, event->now_us, event->newest_sent_us, event->mtu);
-    decide(of, NULL, control);
+    (void)packets;
+    (void)newest_number;
+    (void)in_flight;
+    reduce(of, now_ns, newest_sent_ns);
+    decide(of, decision);
 }
 
 /* This controller takes nothing back. */
-static void spurious_loss(void *flow, const windlass_msquic_spurious_loss *event, windlass_msquic_control *control)
+static void on_spurious_loss(void *flow, uint64_t now_ns, uint64_t newest_sent_ns, windlass_decision *decision)
 {
     (void)flow;
-    (void)event;
-    (void)control;
+    (void)now_ns;
+    (void)newest_sent_ns;
+    (void)decision;
 }
 
-static void discarded(void *flow, uint64_t now_us, uint32_t in_flight, windlass_msquic_control *control)
+static void on_discarded(void *flow, uint64_t now_ns, uint64_t in_flight, windlass_decision *decision)
 {
     (void)flow;
-    (void)now_us;
+    (void)now_ns;
     (void)in_flight;
-    (void)control;
+    (void)decision;
 }
 
-/* Flows share nothing: never called, since the control has no WINDLASS_MSQUIC_SHARED. */
-static void refresh(void *flow, windlass_msquic_control *control)
+static void on_mtu(void *of, uint64_t now_ns, uint32_t mtu, windlass_decision *decision)
+{
+    Flow *flow = of;
+    (void)now_ns;
+    flow->mtu = mtu;
+    decide(flow, decision);
+}
+
+/* Flows share nothing: never called, since the decision has no WINDLASS_SHARED. */
+static void refresh(void *flow, windlass_decision *decision)
 {
     (void)flow;
-    (void)control;
+    (void)decision;
 }
 
 static const windlass_msquic_plugin plugin = {
@@ -172,12 +195,14 @@ static const windlass_msquic_plugin plugin = {
     .define = define,
     .start = start,
     .stop = stop,
-    .sent = sent,
-    .acked = acked,
-    .ecn_ce = ecn_ce,
-    .lost = lost,
-    .spurious_loss = spurious_loss,
-    .discarded = discarded,
+    .on_sent = on_sent,
+    .on_rtt = on_rtt,
+    .on_acked = on_acked,
+    .on_ecn_ce = on_ecn_ce,
+    .on_lost = on_lost,
+    .on_spurious_loss = on_spurious_loss,
+    .on_discarded = on_discarded,
+    .on_mtu = on_mtu,
     .refresh = refresh,
 };
 

@@ -26,7 +26,7 @@ pub(crate) struct NewConnection<'a> {
     pub(crate) now: Time,
     pub(crate) peer: Peer<'a>,
     pub(crate) mtu: u32,
-    pub(crate) in_flight: u32,
+    pub(crate) in_flight: u64,
     pub(crate) app: Option<&'a str>,
     pub(crate) ecn: bool,
     pub(crate) one_way_delay: bool,
@@ -219,7 +219,7 @@ impl<E: ConfiguredController> StartFlow for Definition<E> {
         if let Some(info) = info {
             packets::record_controller(&info, &choice.text, flow.with_decision(|decision| decision.cwnd), has_recorder);
         }
-        let path = crate::path::Path::new(flow, now, new.mtu, new.in_flight).since(origin);
+        let path = crate::path::Path::new(flow, new.now, origin, new.mtu, new.in_flight);
         Ok(GuardedPath::new(Box::new(path), choice.text))
     }
 }

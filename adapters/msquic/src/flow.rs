@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use windlass_abi::{self as abi, Decision};
 use windlass_adapter::{Guarded, Panicked};
-use windlass_msquic_abi::{self as abi, Control};
 
 use crate::path::PathEvents;
 
@@ -25,16 +25,16 @@ impl GuardedPath {
         &self.controller
     }
 
-    /// Passes an event to the path and updates `control`.
-    pub(crate) fn update(&mut self, control: &mut Control, event: impl FnOnce(&mut dyn PathEvents)) {
+    /// Passes an event to the path and updates `decision`.
+    pub(crate) fn update(&mut self, decision: &mut Decision, event: impl FnOnce(&mut dyn PathEvents)) {
         let updated = self.path.call_mut(|path| {
             event(path.as_mut());
             let fell_back = path.fall_back();
-            (path.control(), fell_back)
+            (path.decision(), fell_back)
         });
         match updated {
             Ok((decided, fell_back)) => {
-                *control = decided;
+                *decision = decided;
                 if let Some(fell_back) = fell_back {
                     warn(&fell_back.line);
                     if let Some(controller) = fell_back.controller {
@@ -42,25 +42,38 @@ impl GuardedPath {
                     }
                 }
             }
-            Err(panicked) => self.ended(control, panicked),
+            Err(panicked) => self.ended(decision, panicked),
         }
     }
 
-    /// Passes a sent packet to the path. `control` is updated only if the flow got an event.
-    pub(crate) fn on_sent(&mut self, control: &mut Control, sent: &abi::Sent) {
-        match self.path.call_mut(|path| path.on_sent(sent).then(|| path.control())) {
-            Ok(Some(decided)) => *control = decided,
+    /// Passes an event without a decision to the path.
+    pub(crate) fn tell(&mut self, event: impl FnOnce(&mut dyn PathEvents)) {
+        // The decision after the next event shows that the flow ended.
+        if self.path.call_mut(|path| event(path.as_mut())) == Err(Panicked::Now) {
+            self.warn();
+        }
+    }
+
+    /// Passes a sent packet to the path. `decision` is updated only if the flow got an event.
+    pub(crate) fn on_sent(&mut self, decision: &mut Decision, sent: &abi::Sent) {
+        match self.path.call_mut(|path| path.on_sent(sent).then(|| path.decision())) {
+            Ok(Some(decided)) => *decision = decided,
             Ok(None) => {}
-            Err(panicked) => self.ended(control, panicked),
+            Err(panicked) => self.ended(decision, panicked),
         }
     }
 
     #[cold]
-    fn ended(&mut self, control: &mut Control, panicked: Panicked) {
+    fn ended(&mut self, decision: &mut Decision, panicked: Panicked) {
+        decision.flags = abi::decision::ENDED;
         if panicked == Panicked::Now {
-            control.flags = abi::control::ENDED;
-            warn(&format!("{} panicked; MsQuic's CUBIC takes over its connection", self.controller));
+            self.warn();
         }
+    }
+
+    #[cold]
+    fn warn(&self) {
+        warn(&format!("{} panicked; MsQuic's CUBIC takes over its connection", self.controller));
     }
 }
 
@@ -93,18 +106,22 @@ mod tests {
         fn on_sent(&mut self, _: &abi::Sent) -> bool {
             true
         }
+        fn on_rtt(&mut self, _: u64, _: &abi::Rtt) {
+            panic!("on purpose");
+        }
         fn on_acked(&mut self, _: &abi::Acked, _: &[abi::Packet]) {
             panic!("on purpose");
         }
-        fn on_ecn_ce(&mut self, _: &abi::EcnCe) {}
+        fn on_ecn_ce(&mut self, _: u64, _: u32, _: (u64, u64), _: u64) {}
         fn on_lost(&mut self, _: &abi::Lost, _: &[abi::Packet]) {}
-        fn on_spurious_loss(&mut self, _: &abi::SpuriousLoss) {}
-        fn on_discarded(&mut self, _: u64, _: u32) {}
+        fn on_spurious_loss(&mut self, _: u64, _: u64) {}
+        fn on_discarded(&mut self, _: u64, _: u64) {}
+        fn on_mtu(&mut self, _: u64, _: u32) {}
         fn fall_back(&mut self) -> Option<windlass_adapter::FellBack> {
             None
         }
-        fn control(&self) -> Control {
-            Control { cwnd: 7000, ..Control::default() }
+        fn decision(&self) -> Decision {
+            Decision { cwnd: 7000, ..Decision::default() }
         }
     }
 
@@ -117,18 +134,27 @@ mod tests {
     #[test]
     fn after_a_panic_the_flow_ends() {
         let mut guarded = GuardedPath::new(Box::new(Fragile), "fragile".into());
-        let mut control = Control::default();
-        guarded.on_sent(&mut control, &abi::Sent::default());
-        assert_eq!((control.cwnd, control.flags), (7000, 0));
-        guarded.update(&mut control, |path| {
+        let mut decision = Decision::default();
+        guarded.on_sent(&mut decision, &abi::Sent::default());
+        assert_eq!((decision.cwnd, decision.flags), (7000, 0));
+        guarded.update(&mut decision, |path| {
             path.on_discarded(0, 0);
             panic!("on purpose");
         });
-        assert_eq!(control, Control { cwnd: 7000, flags: abi::control::ENDED, ..Control::default() });
-        let ended = control;
-        guarded.on_sent(&mut control, &abi::Sent::default());
-        guarded.update(&mut control, |path| path.on_ecn_ce(&abi::EcnCe::default()));
-        assert_eq!(control, ended, "no decision after the panic");
+        assert_eq!(decision, Decision { cwnd: 7000, flags: abi::decision::ENDED, ..Decision::default() });
+        let ended = decision;
+        guarded.on_sent(&mut decision, &abi::Sent::default());
+        guarded.update(&mut decision, |path| path.on_discarded(0, 0));
+        assert_eq!(decision, ended, "no decision after the panic");
+    }
+
+    #[test]
+    fn a_sample_that_panics_ends_the_flow_with_its_acknowledgements() {
+        let mut guarded = GuardedPath::new(Box::new(Fragile), "fragile".into());
+        let mut decision = Decision::default();
+        guarded.tell(|path| path.on_rtt(0, &abi::Rtt::default()));
+        guarded.update(&mut decision, |path| path.on_discarded(0, 0));
+        assert_eq!(decision.flags, abi::decision::ENDED);
     }
 
     #[test]

@@ -10,15 +10,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, Once, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use windlass_abi::msquic::{Trace as Event, trace};
 use windlass_adapter::config::Peer;
 use windlass_adapter::{LogWriter, SharedTrace};
 use windlass_controllers::Time;
-use windlass_msquic_abi as abi;
 use windlass_qlog::{Detail, Header, Profile, Trace, Vantage};
 
 use crate::STACK;
 use crate::flow::warn;
-use crate::path::time;
 use crate::process::{call_at_exit, environment};
 
 mod connection_log;
@@ -170,20 +169,20 @@ fn open_log(new: &ConnectionInfo<'_>) {
 }
 
 /// Writes a trace event to the log of its connection. `new` is `None` after the connection's end.
-pub(crate) fn record(event: &abi::Trace, new: Option<&ConnectionInfo<'_>>, frames: &[u8], controller: Option<&str>) {
-    if event.kind == abi::trace::CLOSED {
+pub(crate) fn record(event: &Event, new: Option<&ConnectionInfo<'_>>, frames: &[u8], controller: Option<&str>) {
+    if event.kind == trace::CLOSED {
         drop(LOGS.write().unwrap_or_else(PoisonError::into_inner).remove(&event.connection));
         return;
     }
     let Some(new) = new else { return };
     // Before the first packet MsQuic may not know the peer of a connection.
-    if matches!(event.kind, abi::trace::FRAMES | abi::trace::SENT | abi::trace::RECEIVED) {
+    if matches!(event.kind, trace::FRAMES | trace::SENT | trace::RECEIVED) {
         open_log(new);
     }
     let Some(log) = log_of(event.connection) else { return };
     let written = catch_unwind(AssertUnwindSafe(|| {
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-        log.record(time(event.now_us), new.mtu, event, frames, controller);
+        log.record(Time(event.now_ns), new.mtu, event, frames, controller);
     }));
     if written.is_err() {
         warn(&format!("the log of connection {} ends here", event.connection));

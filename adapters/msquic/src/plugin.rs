@@ -5,30 +5,33 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use windlass_abi::msquic::{Path, Plugin, Trace, reports, trace as kind};
+use windlass_abi::{self as abi, Decision};
 use windlass_adapter::config::Peer;
-use windlass_msquic_abi as abi;
+use windlass_controllers::Time;
 
 use crate::definition::{NewConnection, StartFlow, find};
 use crate::flow::{GuardedPath, warn};
 use crate::packets::{self, ConnectionInfo, TRACING};
-use crate::path::time;
 #[cfg(unix)]
 use crate::settings::read as read_settings;
 
-static PLUGIN: abi::Plugin = abi::Plugin {
-    abi: abi::ABI,
-    size: size_of::<abi::Plugin>() as u32,
+static PLUGIN: Plugin = Plugin {
+    abi: abi::msquic::ABI,
+    size: size_of::<Plugin>() as u32,
     name: c"windlass".as_ptr(),
     define,
     configure: Some(configure),
     start,
     stop,
-    sent,
-    acked,
-    ecn_ce,
-    lost,
-    spurious_loss,
-    discarded,
+    on_sent,
+    on_rtt,
+    on_acked,
+    on_ecn_ce,
+    on_lost,
+    on_spurious_loss,
+    on_discarded,
+    on_mtu,
     refresh,
     trace: Some(trace),
     tracing: &raw const TRACING,
@@ -37,7 +40,7 @@ static PLUGIN: abi::Plugin = abi::Plugin {
 /// The table of functions of `windlass_msquic.h` for the catalogue and the definitions of this
 /// program. It is valid until the process ends.
 #[must_use]
-pub fn plugin() -> &'static abi::Plugin {
+pub fn plugin() -> &'static Plugin {
     packets::read_environment();
     &PLUGIN
 }
@@ -108,36 +111,36 @@ unsafe extern "C" fn configure(path: *const c_char, error: *mut c_char, size: us
     }
 }
 
-fn address(path: &abi::Path) -> SocketAddr {
-    SocketAddr::new(IpAddr::V6(Ipv6Addr::from(path.peer_address)).to_canonical(), path.peer_port)
+fn address(path: &Path) -> SocketAddr {
+    SocketAddr::new(IpAddr::V6(Ipv6Addr::from(path.path.peer_address)).to_canonical(), path.path.peer_port)
 }
 
 unsafe extern "C" fn start(
     definition: *mut c_void,
-    path: *const abi::Path,
-    control: *mut abi::Control,
+    path: *const Path,
+    decision: *mut Decision,
     error: *mut c_char,
     size: usize,
 ) -> *mut c_void {
     // SAFETY: `definition` came from `define` or `configure` and is never freed; the others
     // are valid for this call.
     unsafe {
-        let (definition, path, control) = (&*definition.cast::<DefinitionHandle>(), &*path, &mut *control);
-        let (app, name) = (str_at(path.app_name), str_at(path.server_name));
+        let (definition, path, decision) = (&*definition.cast::<DefinitionHandle>(), &*path, &mut *decision);
+        let (app, name) = (str_at(path.app_name), str_at(path.path.server_name));
         let make = || {
             let new = NewConnection {
-                now: time(path.now_us),
+                now: Time(path.path.now_ns),
                 peer: Peer { address: address(path), name },
-                mtu: path.mtu,
+                mtu: path.path.mtu,
                 in_flight: path.in_flight,
                 app,
-                ecn: path.reports & abi::reports::ECN != 0,
-                one_way_delay: path.reports & abi::reports::ONE_WAY != 0,
-                packets: (path.reports & abi::reports::PACKETS != 0).then_some(path.connection),
+                ecn: path.reports & reports::ECN != 0,
+                one_way_delay: path.reports & reports::ONE_WAY != 0,
+                packets: (path.reports & reports::PACKETS != 0).then_some(path.connection),
                 client: path.is_server == 0,
             };
             let mut flow = definition.start(&new)?;
-            flow.update(control, |_| {});
+            flow.update(decision, |_| {});
             Ok(flow)
         };
         into_raw::<GuardedPath>(make, error, size)
@@ -149,17 +152,14 @@ unsafe extern "C" fn stop(flow: *mut c_void) {
     drop(unsafe { Box::from_raw(flow.cast::<GuardedPath>()) });
 }
 
-/// The flow and its control during one call.
+/// The flow and its decision during one call.
 ///
 /// # Safety
-/// `flow` came from [`start`] and was not stopped, `control` is valid, and calls for one flow never
+/// `flow` came from [`start`] and was not stopped, `decision` is valid, and calls for one flow never
 /// overlap: the interface guarantees it.
-unsafe fn flow_and_control<'a>(
-    flow: *mut c_void,
-    control: *mut abi::Control,
-) -> (&'a mut GuardedPath, &'a mut abi::Control) {
+unsafe fn flow_and_decision<'a>(flow: *mut c_void, decision: *mut Decision) -> (&'a mut GuardedPath, &'a mut Decision) {
     // SAFETY: the caller promises it.
-    unsafe { (&mut *flow.cast(), &mut *control) }
+    unsafe { (&mut *flow.cast(), &mut *decision) }
 }
 
 /// The `count` packets at `packets`.
@@ -174,73 +174,87 @@ unsafe fn packet_slice<'a>(packets: *const abi::Packet, count: u32) -> &'a [abi:
     unsafe { std::slice::from_raw_parts(packets, count as usize) }
 }
 
-unsafe extern "C" fn sent(flow: *mut c_void, sent: *const abi::Sent, control: *mut abi::Control) {
-    // SAFETY: all are valid for this call (see `flow_and_control`).
-    let ((flow, control), sent) = unsafe { (flow_and_control(flow, control), &*sent) };
-    flow.on_sent(control, sent);
+unsafe extern "C" fn on_sent(flow: *mut c_void, sent: *const abi::Sent, decision: *mut Decision) {
+    // SAFETY: all are valid for this call (see `flow_and_decision`).
+    let ((flow, decision), sent) = unsafe { (flow_and_decision(flow, decision), &*sent) };
+    flow.on_sent(decision, sent);
 }
 
-unsafe extern "C" fn acked(flow: *mut c_void, acked: *const abi::Acked, control: *mut abi::Control) {
+unsafe extern "C" fn on_rtt(flow: *mut c_void, now_ns: u64, rtt: *const abi::Rtt) {
+    // SAFETY: both are valid for this call (see `flow_and_decision`).
+    let (flow, rtt) = unsafe { (&mut *flow.cast::<GuardedPath>(), &*rtt) };
+    flow.tell(|path| path.on_rtt(now_ns, rtt));
+}
+
+unsafe extern "C" fn on_acked(flow: *mut c_void, acked: *const abi::Acked, decision: *mut Decision) {
     // SAFETY: all are valid for this call, and so is the list the structure points to.
-    let ((flow, control), acked) = unsafe { (flow_and_control(flow, control), &*acked) };
+    let ((flow, decision), acked) = unsafe { (flow_and_decision(flow, decision), &*acked) };
     // SAFETY: as above.
     let packets = unsafe { packet_slice(acked.packets, acked.packet_count) };
-    flow.update(control, |path| path.on_acked(acked, packets));
+    flow.update(decision, |path| path.on_acked(acked, packets));
 }
 
-unsafe extern "C" fn ecn_ce(flow: *mut c_void, ecn_ce: *const abi::EcnCe, control: *mut abi::Control) {
-    // SAFETY: all are valid for this call (see `flow_and_control`).
-    let ((flow, control), ecn_ce) = unsafe { (flow_and_control(flow, control), &*ecn_ce) };
-    flow.update(control, |path| path.on_ecn_ce(ecn_ce));
+unsafe extern "C" fn on_ecn_ce(
+    flow: *mut c_void,
+    now_ns: u64,
+    packets: u32,
+    newest_sent_ns: u64,
+    newest_number: u64,
+    in_flight: u64,
+    decision: *mut Decision,
+) {
+    // SAFETY: both are valid for this call (see `flow_and_decision`).
+    let (flow, decision) = unsafe { flow_and_decision(flow, decision) };
+    flow.update(decision, |path| path.on_ecn_ce(now_ns, packets, (newest_sent_ns, newest_number), in_flight));
 }
 
-unsafe extern "C" fn lost(flow: *mut c_void, lost: *const abi::Lost, control: *mut abi::Control) {
+unsafe extern "C" fn on_lost(flow: *mut c_void, lost: *const abi::Lost, decision: *mut Decision) {
     // SAFETY: all are valid for this call, and so is the list the structure points to.
-    let ((flow, control), lost) = unsafe { (flow_and_control(flow, control), &*lost) };
+    let ((flow, decision), lost) = unsafe { (flow_and_decision(flow, decision), &*lost) };
     // SAFETY: as above.
     let packets = unsafe { packet_slice(lost.packets, lost.packet_count) };
-    flow.update(control, |path| path.on_lost(lost, packets));
+    flow.update(decision, |path| path.on_lost(lost, packets));
 }
 
-unsafe extern "C" fn spurious_loss(
-    flow: *mut c_void,
-    spurious_loss: *const abi::SpuriousLoss,
-    control: *mut abi::Control,
-) {
-    // SAFETY: all are valid for this call (see `flow_and_control`).
-    let ((flow, control), spurious_loss) = unsafe { (flow_and_control(flow, control), &*spurious_loss) };
-    flow.update(control, |path| path.on_spurious_loss(spurious_loss));
+unsafe extern "C" fn on_spurious_loss(flow: *mut c_void, now_ns: u64, newest_sent_ns: u64, decision: *mut Decision) {
+    // SAFETY: both are valid for this call (see `flow_and_decision`).
+    let (flow, decision) = unsafe { flow_and_decision(flow, decision) };
+    flow.update(decision, |path| path.on_spurious_loss(now_ns, newest_sent_ns));
 }
 
-unsafe extern "C" fn discarded(flow: *mut c_void, now_us: u64, in_flight: u32, control: *mut abi::Control) {
-    // SAFETY: both are valid for this call (see `flow_and_control`).
-    let (flow, control) = unsafe { flow_and_control(flow, control) };
-    flow.update(control, |path| path.on_discarded(now_us, in_flight));
+unsafe extern "C" fn on_discarded(flow: *mut c_void, now_ns: u64, in_flight: u64, decision: *mut Decision) {
+    // SAFETY: both are valid for this call (see `flow_and_decision`).
+    let (flow, decision) = unsafe { flow_and_decision(flow, decision) };
+    flow.update(decision, |path| path.on_discarded(now_ns, in_flight));
 }
 
-unsafe extern "C" fn refresh(flow: *mut c_void, control: *mut abi::Control) {
-    // SAFETY: both are valid for this call (see `flow_and_control`).
-    let (flow, control) = unsafe { flow_and_control(flow, control) };
-    flow.update(control, |_| {});
+unsafe extern "C" fn on_mtu(flow: *mut c_void, now_ns: u64, mtu: u32, decision: *mut Decision) {
+    // SAFETY: both are valid for this call (see `flow_and_decision`).
+    let (flow, decision) = unsafe { flow_and_decision(flow, decision) };
+    flow.update(decision, |path| path.on_mtu(now_ns, mtu));
 }
 
-unsafe extern "C" fn trace(event: *const abi::Trace) {
+unsafe extern "C" fn refresh(flow: *mut c_void, decision: *mut Decision) {
+    // SAFETY: both are valid for this call (see `flow_and_decision`).
+    let (flow, decision) = unsafe { flow_and_decision(flow, decision) };
+    flow.update(decision, |_| {});
+}
+
+unsafe extern "C" fn trace(event: *const Trace) {
     // SAFETY: the event and everything it points to are valid for this call.
     let logged = catch_unwind(AssertUnwindSafe(|| unsafe {
         let event = &*event;
         let frames = match event.kind {
-            abi::trace::FRAMES if !event.frames.is_null() => {
-                std::slice::from_raw_parts(event.frames, event.bytes as usize)
-            }
+            kind::FRAMES if !event.frames.is_null() => std::slice::from_raw_parts(event.frames, event.bytes as usize),
             _ => &[],
         };
         let new = event.path.as_ref().map(|path| ConnectionInfo {
             connection: event.connection,
-            peer: Peer { address: address(path), name: str_at(path.server_name) },
+            peer: Peer { address: address(path), name: str_at(path.path.server_name) },
             client: path.is_server == 0,
             app: str_at(path.app_name),
-            now: time(event.now_us),
-            mtu: path.mtu,
+            now: Time(event.now_ns),
+            mtu: path.path.mtu,
         });
         packets::record(event, new.as_ref(), frames, str_at(event.controller));
     }));

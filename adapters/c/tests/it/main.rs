@@ -37,7 +37,7 @@ fn check(library: &Path, flags: &[&str]) -> String {
     let program = directory.path().join("check");
     let mut compile = Command::new(cc());
     compile.args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"]).args(flags);
-    compile.arg("-I").arg(root().join("include")).arg(root().join("tests/it/check.c")).arg(library);
+    compile.arg("-I").arg(root().join("../abi/include")).arg(root().join("tests/it/check.c")).arg(library);
     run(compile.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program));
     if library.extension().is_some_and(|extension| extension == "so") {
         std::fs::copy(library, directory.path().join("libwindlass.so.1")).unwrap();
@@ -72,6 +72,6 @@ fn the_header_is_c99_c11_and_cpp11() {
     for language in [&["-x", "c", "-std=c99"][..], &["-x", "c", "-std=c11"], &["-x", "c++", "-std=c++11"]] {
         let mut compile = Command::new(cc());
         compile.args(language).args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]);
-        run(compile.arg(root().join("include/windlass.h")));
+        run(compile.arg(root().join("../abi/include/windlass.h")));
     }
 }

@@ -14,6 +14,7 @@
 
 typedef struct Flow {
     uint32_t Window;
+    uint32_t Mtu;
     unsigned Acknowledgements;
 } Flow;
 
@@ -45,15 +46,21 @@ static void *Define(const char *Name, char *Error, size_t Size)
     return Definition;
 }
 
-static void *Start(void *Definition, const windlass_msquic_path *Path, windlass_msquic_control *Control, char *Error,
+static void Decide(const Flow *This, windlass_decision *Decision)
+{
+    Decision->cwnd = (uint64_t)This->Window * This->Mtu;
+}
+
+static void *Start(void *Definition, const windlass_msquic_path *Path, windlass_decision *Decision, char *Error,
                    size_t Size)
 {
-    (void)Path;
     (void)Error;
     (void)Size;
     Flow *New = calloc(1, sizeof(*New));
     New->Window = *(uint32_t *)Definition;
-    *Control = (windlass_msquic_control){.cwnd = New->Window * Path->mtu, .ssthresh = UINT32_MAX};
+    New->Mtu = Path->path.mtu;
+    *Decision = (windlass_decision){.ssthresh = UINT64_MAX};
+    Decide(New, Decision);
     return New;
 }
 
@@ -62,49 +69,72 @@ static void Stop(void *Flow)
     free(Flow);
 }
 
-static void Sent(void *Of, const windlass_msquic_sent *Event, windlass_msquic_control *Control)
+static void OnSent(void *Of, const windlass_sent *Event, windlass_decision *Decision)
 {
-    Control->cwnd = ((Flow *)Of)->Window * Event->mtu;
+    (void)Event;
+    Decide(Of, Decision);
 }
 
-static void Acked(void *Of, const windlass_msquic_acked *Event, windlass_msquic_control *Control)
+static void OnRtt(void *Of, uint64_t NowNs, const windlass_rtt *Rtt)
 {
-    Flow *This = Of;
-    Control->cwnd = This->Window * Event->mtu;
+    (void)Of;
+    (void)NowNs;
+    (void)Rtt;
+}
+
+static void OnAcked(void *Of, const windlass_acked *Event, windlass_decision *Decision)
+{
+    (void)Event;
+    Decide(Of, Decision);
 #ifdef END_AFTER
-    if (++This->Acknowledgements == END_AFTER) {
-        Control->flags |= WINDLASS_MSQUIC_ENDED;
+    if (++((Flow *)Of)->Acknowledgements == END_AFTER) {
+        Decision->flags |= WINDLASS_ENDED;
     }
 #endif
 }
 
-static void EcnCe(void *Of, const windlass_msquic_ecn_ce *Event, windlass_msquic_control *Control)
+static void OnEcnCe(void *Of, uint64_t NowNs, uint32_t Packets, uint64_t NewestSentNs, uint64_t NewestNumber,
+                    uint64_t InFlight, windlass_decision *Decision)
 {
-    Control->cwnd = ((Flow *)Of)->Window * Event->mtu;
-}
-
-static void Lost(void *Of, const windlass_msquic_lost *Event, windlass_msquic_control *Control)
-{
-    Control->cwnd = ((Flow *)Of)->Window * Event->mtu;
-}
-
-static void SpuriousLoss(void *Of, const windlass_msquic_spurious_loss *Event, windlass_msquic_control *Control)
-{
-    Control->cwnd = ((Flow *)Of)->Window * Event->mtu;
-}
-
-static void Discarded(void *Of, uint64_t NowUs, uint32_t InFlight, windlass_msquic_control *Control)
-{
-    (void)Of;
-    (void)NowUs;
+    (void)NowNs;
+    (void)Packets;
+    (void)NewestSentNs;
+    (void)NewestNumber;
     (void)InFlight;
-    (void)Control;
+    Decide(Of, Decision);
 }
 
-static void Refresh(void *Of, windlass_msquic_control *Control)
+static void OnLost(void *Of, const windlass_lost *Event, windlass_decision *Decision)
+{
+    (void)Event;
+    Decide(Of, Decision);
+}
+
+static void OnSpuriousLoss(void *Of, uint64_t NowNs, uint64_t NewestSentNs, windlass_decision *Decision)
+{
+    (void)NowNs;
+    (void)NewestSentNs;
+    Decide(Of, Decision);
+}
+
+static void OnDiscarded(void *Of, uint64_t NowNs, uint64_t InFlight, windlass_decision *Decision)
+{
+    (void)NowNs;
+    (void)InFlight;
+    Decide(Of, Decision);
+}
+
+static void OnMtu(void *Of, uint64_t NowNs, uint32_t Mtu, windlass_decision *Decision)
+{
+    (void)NowNs;
+    ((Flow *)Of)->Mtu = Mtu;
+    Decide(Of, Decision);
+}
+
+static void Refresh(void *Of, windlass_decision *Decision)
 {
     (void)Of;
-    (void)Control;
+    (void)Decision;
 }
 
 static const windlass_msquic_plugin Plugin = {
@@ -114,12 +144,14 @@ static const windlass_msquic_plugin Plugin = {
     .define = Define,
     .start = Start,
     .stop = Stop,
-    .sent = Sent,
-    .acked = Acked,
-    .ecn_ce = EcnCe,
-    .lost = Lost,
-    .spurious_loss = SpuriousLoss,
-    .discarded = Discarded,
+    .on_sent = OnSent,
+    .on_rtt = OnRtt,
+    .on_acked = OnAcked,
+    .on_ecn_ce = OnEcnCe,
+    .on_lost = OnLost,
+    .on_spurious_loss = OnSpuriousLoss,
+    .on_discarded = OnDiscarded,
+    .on_mtu = OnMtu,
     .refresh = Refresh,
 };
 

@@ -1,6 +1,6 @@
 //! The whole catalogue of windlass as a plugin for MsQuic: `libwindlass_msquic.so`.
 
-use windlass_msquic_abi::Plugin;
+use windlass_abi::msquic::Plugin;
 
 /// The export that MsQuic looks up in a plugin.
 // SAFETY: this library has no other symbol of that name.

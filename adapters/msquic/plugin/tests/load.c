@@ -42,34 +42,34 @@ int main(int count, char **arguments) {
     void *definition = plugin->define("reno:iw=10", error, sizeof error);
     CHECK(definition != NULL);
     const windlass_msquic_path path = {
-        .now_us = 1000, .peer_address = {[10] = 0xff, 0xff, 192, 0, 2, 1}, .mtu = 1200, .initial_window_packets = 10, .peer_port = 443};
-    windlass_msquic_control control = {0};
-    void *flow = plugin->start(definition, &path, &control, error, sizeof error);
-    CHECK(flow != NULL && control.cwnd == 12000 && control.ssthresh == UINT32_MAX && control.phase == 0);
+        .path = {.now_ns = 1000000, .peer_address = {[10] = 0xff, 0xff, 192, 0, 2, 1}, .mtu = 1200, .peer_port = 443},
+        .initial_window_packets = 10};
+    windlass_decision decision = {0};
+    void *flow = plugin->start(definition, &path, &decision, error, sizeof error);
+    CHECK(flow != NULL && decision.cwnd == 12000 && decision.ssthresh == UINT64_MAX && decision.phase == WINDLASS_SLOW_START);
 
     /* One packet of slow start: the window grows by what is acknowledged (RFC 9002 section 7.3.1). */
-    windlass_msquic_packet packet = {.number = 1, .sent_us = 1000, .total_sent = 12000, .bytes = 1200};
+    windlass_packet packet = {.number = 1, .sent_ns = 1000000, .bytes = 1200};
     for (uint64_t number = 1; number <= 10; number++) {
-        const windlass_msquic_sent sent = {.now_us = 1000, .number = number, .bytes = 1200, .in_flight = (uint32_t)number * 1200, .mtu = 1200};
-        plugin->sent(flow, &sent, &control);
+        const windlass_sent sent = {.now_ns = 1000000, .number = number, .in_flight = number * 1200, .bytes = 1200};
+        plugin->on_sent(flow, &sent, &decision);
     }
-    const windlass_msquic_rtt rtt = {.latest_us = 40000, .smoothed_us = 40000, .variation_us = 20000, .min_us = 40000};
-    const windlass_msquic_acked acked = {.now_us = 41000, .largest_sent = 10, .rtt = rtt, .posted = 1000000, .bytes = 1200,
-        .in_flight_before = 12000, .in_flight = 10800, .mtu = 1200, .flags = WINDLASS_MSQUIC_ACKED_RTT, .packet_count = 1, .packets = &packet};
-    plugin->acked(flow, &acked, &control);
-    CHECK(control.cwnd == 13200 && control.phase == 0);
+    const windlass_rtt rtt = {.latest_ns = 40000000, .smoothed_ns = 40000000, .variation_ns = 20000000, .min_ns = 40000000};
+    const windlass_acked acked = {.now_ns = 41000000, .in_flight_before = 12000, .in_flight = 10800, .packets = &packet, .packet_count = 1};
+    plugin->on_rtt(flow, acked.now_ns, &rtt);
+    plugin->on_acked(flow, &acked, &decision);
+    CHECK(decision.cwnd == 13200 && decision.phase == WINDLASS_SLOW_START);
 
     /* A loss halves it (section 7.3.2). */
     packet.number = 2;
-    const windlass_msquic_lost lost = {.now_us = 42000, .bytes = 1200, .in_flight_before = 10800, .in_flight = 9600, .mtu = 1200, .packet_count = 1,
-        .packets = &packet};
-    plugin->lost(flow, &lost, &control);
-    CHECK(control.cwnd == 6600 && control.ssthresh == 6600);
+    const windlass_lost lost = {.now_ns = 42000000, .in_flight_before = 10800, .in_flight = 9600, .packets = &packet, .packet_count = 1};
+    plugin->on_lost(flow, &lost, &decision);
+    CHECK(decision.cwnd == 6600 && decision.ssthresh == 6600);
     plugin->stop(flow);
 
 #ifdef _WIN32
     CHECK(plugin->configure("cc.toml", error, sizeof error) == NULL && strstr(error, "MSQUIC_CC") != NULL);
 #endif
-    printf("%s: ABI %u, %u bytes: window %u after a loss\n", plugin->name, plugin->abi, plugin->size, control.cwnd);
+    printf("%s: ABI %u, %u bytes: window %u after a loss\n", plugin->name, plugin->abi, plugin->size, (unsigned)decision.cwnd);
     return 0;
 }

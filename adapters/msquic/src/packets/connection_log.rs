@@ -3,9 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use serde::Serialize;
+use windlass_abi::msquic::{self, Trace as Event, packet_type, trace as kind};
+use windlass_abi::{Rtt, phase};
 use windlass_adapter::Frames;
-use windlass_controllers::{Span, Time};
-use windlass_msquic_abi as abi;
+use windlass_controllers::Time;
 use windlass_qlog::{LossTrigger, Metrics, Packet, PacketType, RecoveryParameters, Trace};
 
 use super::{Destination, Output};
@@ -31,24 +32,24 @@ pub(super) struct ConnectionLog {
 }
 
 /// A packet type of the interface; an unknown one counts as 1-RTT.
-fn packet_type(value: u8) -> PacketType {
+fn type_of(value: u8) -> PacketType {
     match value {
-        abi::packet_type::INITIAL => PacketType::Initial,
-        abi::packet_type::ZERO_RTT => PacketType::ZeroRtt,
-        abi::packet_type::HANDSHAKE => PacketType::Handshake,
+        packet_type::INITIAL => PacketType::Initial,
+        packet_type::ZERO_RTT => PacketType::ZeroRtt,
+        packet_type::HANDSHAKE => PacketType::Handshake,
         _ => PacketType::OneRtt,
     }
 }
 
 fn phase_name(phase: u8) -> Option<&'static str> {
     Some(match phase {
-        abi::phase::SLOW_START => "slow_start",
-        abi::phase::CONGESTION_AVOIDANCE => "congestion_avoidance",
-        abi::phase::RECOVERY => "recovery",
-        abi::phase::STARTUP => "startup",
-        abi::phase::DRAIN => "drain",
-        abi::phase::PROBE_BW => "probe_bw",
-        abi::phase::PROBE_RTT => "probe_rtt",
+        phase::SLOW_START => "slow_start",
+        phase::CONGESTION_AVOIDANCE => "congestion_avoidance",
+        phase::RECOVERY => "recovery",
+        msquic::phase::STARTUP => "startup",
+        msquic::phase::DRAIN => "drain",
+        msquic::phase::PROBE_BW => "probe_bw",
+        msquic::phase::PROBE_RTT => "probe_rtt",
         _ => return None,
     })
 }
@@ -80,20 +81,20 @@ impl ConnectionLog {
         self.destination.trace.lock().recovery_parameters_set(now.since(self.destination.origin).0, &parameters);
     }
 
-    pub(super) fn record(&mut self, now: Time, mtu: u32, event: &abi::Trace, frames: &[u8], controller: Option<&str>) {
-        if event.kind == abi::trace::STATE {
-            self.record_controller(now, controller.unwrap_or("unknown"), mtu, event.cwnd.into(), false);
+    pub(super) fn record(&mut self, now: Time, mtu: u32, event: &Event, frames: &[u8], controller: Option<&str>) {
+        if event.kind == kind::STATE {
+            self.record_controller(now, controller.unwrap_or("unknown"), mtu, event.cwnd, false);
         }
         let now = now.since(self.destination.origin).0;
         let number = event.number;
-        let packet = Packet { kind: packet_type(event.packet_type), number, bytes: event.bytes.into(), trigger: None };
+        let packet = Packet { kind: type_of(event.packet_type), number, bytes: event.bytes.into(), trigger: None };
         match event.kind {
-            abi::trace::FRAMES => {
+            kind::FRAMES => {
                 self.frames.ack_delay_exponent(event.ack_delay_exponent.into());
                 self.frames.read(frames);
                 self.frames_of = Some(number);
             }
-            abi::trace::SENT | abi::trace::RECEIVED => {
+            kind::SENT | kind::RECEIVED => {
                 if self.frames_of.take() != Some(number) {
                     self.frames.clear();
                 }
@@ -101,20 +102,20 @@ impl ConnectionLog {
                 let mut trace = shared.lock();
                 self.record_dropped(&mut trace, now);
                 let frames: Vec<_> = self.frames.logged().collect();
-                if event.kind == abi::trace::SENT {
+                if event.kind == kind::SENT {
                     trace.packet_sent(now, &packet, &frames);
                 } else {
                     trace.packet_received(now, &packet, &frames);
                 }
             }
-            abi::trace::LOST => {
+            kind::LOST => {
                 let by =
                     if event.by_threshold != 0 { LossTrigger::ReorderingThreshold } else { LossTrigger::TimeThreshold };
                 self.destination.trace.lock().packet_lost(now, packet.kind, number, Some(by));
                 self.trigger = Some("loss");
             }
-            abi::trace::ECN => self.trigger = Some("ecn"),
-            abi::trace::STATE => self.record_state(now, mtu, event),
+            kind::ECN => self.trigger = Some("ecn"),
+            kind::STATE => self.record_state(now, mtu, event),
             _ => {}
         }
     }
@@ -127,14 +128,14 @@ impl ConnectionLog {
         }
     }
 
-    fn record_state(&mut self, now: u64, mtu: u32, event: &abi::Trace) {
+    fn record_state(&mut self, now: u64, mtu: u32, event: &Event) {
         let shared = self.destination.trace.clone();
         let mut trace = shared.lock();
         if mtu != self.mtu {
             trace.mtu_updated(now, Some(self.mtu), mtu);
             self.mtu = mtu;
         }
-        let bytes_in_flight = Some(event.in_flight.into());
+        let bytes_in_flight = Some(event.in_flight);
         if self.destination.has_recorder {
             trace.recovery_metrics(now, &Metrics { bytes_in_flight, ..Metrics::default() });
             return;
@@ -142,16 +143,16 @@ impl ConnectionLog {
         if let Some(phase) = phase_name(event.phase) {
             trace.congestion_state(now, phase, self.trigger.take().filter(|_| phase == "recovery"));
         }
-        let rtt = Some(&event.rtt).filter(|rtt| rtt.smoothed_us > 0);
-        let nanos = |us: fn(&abi::Rtt) -> u64| rtt.map(|rtt| Span::from_micros(us(rtt)).0);
+        let rtt = Some(&event.rtt).filter(|rtt| rtt.smoothed_ns > 0);
+        let nanos = |ns: fn(&Rtt) -> u64| rtt.map(ns);
         let metrics = Metrics {
-            cwnd: Some(event.cwnd.into()),
+            cwnd: Some(event.cwnd),
             bytes_in_flight,
-            ssthresh: Some(event.ssthresh).filter(|bytes| *bytes != u32::MAX).map(u64::from),
-            latest_rtt: nanos(|rtt| rtt.latest_us),
-            smoothed_rtt: nanos(|rtt| rtt.smoothed_us),
-            min_rtt: nanos(|rtt| rtt.min_us),
-            rtt_variance: nanos(|rtt| rtt.variation_us),
+            ssthresh: Some(event.ssthresh).filter(|bytes| *bytes != u64::MAX),
+            latest_rtt: nanos(|rtt| rtt.latest_ns),
+            smoothed_rtt: nanos(|rtt| rtt.smoothed_ns),
+            min_rtt: nanos(|rtt| rtt.min_ns),
+            rtt_variance: nanos(|rtt| rtt.variation_ns),
             ..Metrics::default()
         };
         trace.recovery_metrics(now, &metrics);

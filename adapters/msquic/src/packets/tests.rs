@@ -1,5 +1,8 @@
 use std::net::SocketAddr;
 
+use windlass_abi::msquic::packet_type;
+use windlass_abi::{Rtt, phase};
+
 use super::*;
 
 /// A shared buffer as output.
@@ -22,25 +25,25 @@ impl Buffer {
     }
 }
 
-fn event(connection: u64, ms: u64, kind: u8, number: u64) -> abi::Trace {
-    abi::Trace {
+fn event(connection: u64, ms: u64, kind: u8, number: u64) -> Event {
+    Event {
         connection,
-        now_us: ms * 1000,
+        now_ns: ms * 1_000_000,
         path: std::ptr::null(),
         number,
         frames: std::ptr::null(),
         controller: std::ptr::null(),
-        rtt: abi::Rtt::default(),
-        bytes: 1200,
+        rtt: Rtt::default(),
         cwnd: 12_000,
         in_flight: 1200,
-        ssthresh: u32::MAX,
+        ssthresh: u64::MAX,
+        bytes: 1200,
         kind,
-        packet_type: abi::packet_type::ONE_RTT,
-        phase: abi::phase::SLOW_START,
+        packet_type: packet_type::ONE_RTT,
+        phase: phase::SLOW_START,
         by_threshold: 0,
         ack_delay_exponent: 8,
-        reserved: [0; 3],
+        reserved: [0; 7],
     }
 }
 
@@ -69,10 +72,10 @@ fn new(connection: u64, peer: SocketAddr) -> ConnectionInfo<'static> {
 
 #[test]
 fn packets_losses_and_metrics_are_written() {
-    use abi::trace::{CLOSED, ECN, FRAMES, LOST, RECEIVED, SENT, STATE};
+    use trace::{CLOSED, ECN, FRAMES, LOST, RECEIVED, SENT, STATE};
     let peer = "192.0.2.1:443".parse().unwrap();
     let (buffer, new) = (log_to_buffer(peer), new(1, peer));
-    let log = |event: &abi::Trace, frames: &[u8]| record(event, Some(&new), frames, Some("Cubic"));
+    let log = |event: &Event, frames: &[u8]| record(event, Some(&new), frames, Some("Cubic"));
     let at = |ms: u64, what, number| event(1, 1000 + ms, what, number);
     // The peer is unknown before the first packet.
     log(&at(0, STATE, 0), &[]);
@@ -85,13 +88,18 @@ fn packets_losses_and_metrics_are_written() {
     // Acknowledges 5 to 5, delayed by 2·256 µs.
     log(&at(41, FRAMES, 3), &[0x02, 5, 2, 0, 0]);
     log(&at(41, RECEIVED, 3), &[]);
-    log(&abi::Trace { by_threshold: 1, ..at(42, LOST, 7) }, &[]);
-    let rtt =
-        abi::Rtt { latest_us: 40_000, smoothed_us: 40_500, variation_us: 20_000, min_us: 39_000, ack_delay_us: 0 };
-    log(&abi::Trace { phase: abi::phase::RECOVERY, cwnd: 8400, ssthresh: 8400, rtt, ..at(43, STATE, 0) }, &[]);
-    log(&abi::Trace { phase: abi::phase::CONGESTION_AVOIDANCE, ..at(60, STATE, 0) }, &[]);
+    log(&Event { by_threshold: 1, ..at(42, LOST, 7) }, &[]);
+    let rtt = Rtt {
+        latest_ns: 40_000_000,
+        smoothed_ns: 40_500_000,
+        variation_ns: 20_000_000,
+        min_ns: 39_000_000,
+        ack_delay_ns: 0,
+    };
+    log(&Event { phase: phase::RECOVERY, cwnd: 8400, ssthresh: 8400, rtt, ..at(43, STATE, 0) }, &[]);
+    log(&Event { phase: phase::CONGESTION_AVOIDANCE, ..at(60, STATE, 0) }, &[]);
     log(&at(70, ECN, 0), &[]);
-    log(&abi::Trace { phase: abi::phase::RECOVERY, ..at(70, STATE, 0) }, &[]);
+    log(&Event { phase: phase::RECOVERY, ..at(70, STATE, 0) }, &[]);
     assert!(log_of(1).is_some());
     record(&at(80, CLOSED, 0), None, &[], None);
     assert!(log_of(1).is_none());
@@ -124,8 +132,8 @@ fn a_recorder_writes_the_windows_of_its_flow() {
     let (buffer, new) = (log_to_buffer(peer), new(5, peer));
     assert!(destination_of(&new).is_some());
     record_controller(&new, "a-tcp", 14_400, true);
-    record(&event(5, 1001, abi::trace::STATE, 0), Some(&new), &[], Some("Windlass"));
-    record(&event(5, 1002, abi::trace::CLOSED, 0), None, &[], None);
+    record(&event(5, 1001, trace::STATE, 0), Some(&new), &[], Some("Windlass"));
+    record(&event(5, 1002, trace::CLOSED, 0), None, &[], None);
     let text = buffer.text();
     let records: Vec<_> = text.split('\u{1e}').skip(2).collect();
     assert!(records[0].contains(r#""initial_congestion_window":14400"#), "{text}");
@@ -141,7 +149,7 @@ fn connections_without_a_destination_have_no_log() {
     let peer: SocketAddr = "192.0.2.2:443".parse().unwrap();
     let other = log_to_buffer(peer);
     let new = new(2, "192.0.2.3:443".parse().unwrap());
-    record(&event(2, 1000, abi::trace::SENT, 0), Some(&new), &[], None);
+    record(&event(2, 1000, trace::SENT, 0), Some(&new), &[], None);
     assert!(destination_of(&new).is_none());
     assert_eq!(other.text(), "");
 }
@@ -169,7 +177,7 @@ fn a_panic_of_the_writer_ends_its_log_only() {
     });
     let new = new(4, peer);
     for number in 0..2000 {
-        record(&event(4, 1000, abi::trace::SENT, number), Some(&new), &[], None);
+        record(&event(4, 1000, trace::SENT, number), Some(&new), &[], None);
     }
     assert!(log_of(4).is_none(), "the log was closed");
 }

@@ -1,9 +1,10 @@
 use super::*;
 use std::sync::{Arc, Mutex};
 use windlass_adapter::{Recorder, StateVariables};
-use windlass_controllers::{Algorithm, Decision, Event, EventKind, Path as PathInfo};
+use windlass_controllers::{Algorithm, Decision, Event, EventKind, Path as PathInfo, Span};
 
-const MTU: u32 = 1200;
+const MTU: u64 = 1200;
+const US: u64 = 1000;
 
 /// Records every event.
 #[derive(Clone, Default)]
@@ -21,42 +22,58 @@ impl EventLog {
     }
 }
 
+fn time(us: u64) -> Time {
+    Time(us * US)
+}
+
 fn path(controller: &str) -> (Path<Algorithm>, EventLog) {
-    let start = PathInfo::new(time(1000), MTU, 1);
+    let start = PathInfo::new(time(1000), MTU as u32, 1);
     let mut flow = Flow::ungrouped(Algorithm::read(controller).unwrap(), &start);
     let events = EventLog::default();
     flow.record(Box::new(events.clone()));
-    (Path::new(flow, time(1000), MTU, 0), events)
+    (Path::new(flow, time(1000), Time::ZERO, MTU as u32, 0), events)
 }
 
-fn send(path: &mut Path<Algorithm>, number: u64, now_us: u64, in_flight: u32) {
-    path.on_sent(&abi::Sent { now_us, number, bytes: MTU, in_flight, mtu: MTU, flags: 0 });
+fn send(path: &mut Path<Algorithm>, number: u64, now_us: u64, in_flight: u64) {
+    path.on_sent(&abi::Sent { now_ns: now_us * US, number, bytes: MTU as u32, in_flight, flags: 0 });
 }
 
 fn packet(number: u64, sent_us: u64) -> abi::Packet {
-    abi::Packet { number, sent_us, bytes: MTU, ..abi::Packet::default() }
+    abi::Packet { number, sent_ns: sent_us * US, bytes: MTU, ..abi::Packet::default() }
 }
 
-fn acked(now_us: u64, flags: u32, packets: u32, in_flight: u32) -> abi::Acked {
+fn sample(path: &mut Path<Algorithm>, now_us: u64) {
+    let rtt = abi::Rtt {
+        latest_ns: 50_000 * US,
+        smoothed_ns: 48_000 * US,
+        variation_ns: 4000 * US,
+        min_ns: 40_000 * US,
+        ack_delay_ns: 2000 * US,
+    };
+    path.on_rtt(now_us * US, &rtt);
+}
+
+fn acked(now_us: u64, flags: u32, packets: u64, in_flight: u64) -> abi::Acked {
     abi::Acked {
-        now_us,
-        largest_sent: 9,
-        rtt: abi::Rtt {
-            latest_us: 50_000,
-            smoothed_us: 48_000,
-            variation_us: 4000,
-            min_us: 40_000,
-            ack_delay_us: 2000,
-        },
-        one_way_us: -7000,
-        posted: 0,
-        bytes: packets * MTU,
+        now_ns: now_us * US,
         in_flight_before: in_flight + packets * MTU,
         in_flight,
-        mtu: MTU,
-        flags,
-        packet_count: packets,
+        one_way_ns: -7_000_000,
+        delivered: 0,
         packets: std::ptr::null(),
+        packet_count: packets as u32,
+        flags,
+    }
+}
+
+fn lost(now_us: u64, packets: u64, before: u64, flags: u32) -> abi::Lost {
+    abi::Lost {
+        now_ns: now_us * US,
+        in_flight_before: before,
+        in_flight: before - packets * MTU,
+        packets: std::ptr::null(),
+        packet_count: packets as u32,
+        flags,
     }
 }
 
@@ -64,14 +81,15 @@ fn acked(now_us: u64, flags: u32, packets: u32, in_flight: u32) -> abi::Acked {
 fn an_ack_is_one_event_with_its_sample() {
     let (mut path, events) = path("reno");
     for number in 1..=3 {
-        send(&mut path, number, 1000 + number, number as u32 * MTU);
+        send(&mut path, number, 1000 + number, number * MTU);
     }
-    let flags = abi::acked::RTT | abi::acked::ONE_WAY | abi::acked::APP_LIMITED;
+    sample(&mut path, 51_002);
+    let flags = abi::acked::ONE_WAY | abi::acked::APP_LIMITED;
     path.on_acked(&acked(51_002, flags, 2, MTU), &[packet(1, 1001), packet(2, 1002)]);
     let events = events.drain();
     let [EventKind::PacketsAcked(acked)] = events[..] else { panic!("{events:?}") };
-    assert_eq!((acked.bytes, acked.packets, acked.newest_pn), (2 * u64::from(MTU), 2, Some(2)));
-    assert_eq!((acked.in_flight_before, acked.in_flight), (3 * u64::from(MTU), MTU.into()));
+    assert_eq!((acked.bytes, acked.packets, acked.newest_pn), (2 * MTU, 2, Some(2)));
+    assert_eq!((acked.in_flight_before, acked.in_flight), (3 * MTU, MTU));
     assert_eq!(acked.newest_sent_at, time(1002));
     assert!(acked.app_limited);
     let rtt = acked.rtt.unwrap();
@@ -86,7 +104,7 @@ fn an_ack_is_one_event_with_its_sample() {
 fn frames_read_together_have_one_flight_before_them() {
     let (mut path, events) = path("reno");
     for number in 1..=4 {
-        send(&mut path, number, 1000 + number, number as u32 * MTU);
+        send(&mut path, number, 1000 + number, number * MTU);
     }
     path.on_acked(&acked(51_002, 0, 2, 2 * MTU), &[packet(1, 1001), packet(2, 1002)]);
     let second = abi::Acked { in_flight_before: 4 * MTU, ..acked(51_003, 0, 1, MTU) };
@@ -95,8 +113,7 @@ fn frames_read_together_have_one_flight_before_them() {
         EventKind::PacketsAcked(acked) => (acked.in_flight_before, acked.in_flight),
         other => panic!("{other:?}"),
     });
-    let mtu = u64::from(MTU);
-    assert_eq!(acked.collect::<Vec<_>>(), [(4 * mtu, 2 * mtu), (4 * mtu, mtu)]);
+    assert_eq!(acked.collect::<Vec<_>>(), [(4 * MTU, 2 * MTU), (4 * MTU, MTU)]);
 }
 
 /// MsQuic does not report every packet sent to a controller that does not want them. After the loss
@@ -104,20 +121,10 @@ fn frames_read_together_have_one_flight_before_them() {
 #[test]
 fn sending_after_losing_everything_is_no_idle_restart() {
     let (mut path, events) = path("reno");
-    assert_eq!(path.control().flags & abi::control::EVERY_SENT, 0);
+    assert_eq!(path.decision().flags & msquic::decision::EVERY_SENT, 0);
     send(&mut path, 1, 1001, MTU);
     path.on_acked(&acked(51_002, 0, 1, 4 * MTU), &[packet(1, 1001)]);
-    let lost = abi::Lost {
-        now_us: 90_000,
-        bytes: 2 * MTU,
-        in_flight_before: 2 * MTU,
-        in_flight: 0,
-        mtu: MTU,
-        flags: 0,
-        packet_count: 2,
-        packets: std::ptr::null(),
-    };
-    path.on_lost(&lost, &[packet(8, 1003), packet(9, 1004)]);
+    path.on_lost(&lost(90_000, 2, 2 * MTU, 0), &[packet(8, 1003), packet(9, 1004)]);
     send(&mut path, 10, 91_000, MTU);
     assert!(!events.drain().iter().any(|kind| matches!(kind, EventKind::IdleRestart(_))));
 }
@@ -126,7 +133,7 @@ fn sending_after_losing_everything_is_no_idle_restart() {
 fn optional_fields_are_none_without_their_flags() {
     let (mut path, events) = path("reno:iw=10");
     for number in 1..=6 {
-        send(&mut path, number, 1000 + number, number as u32 * MTU);
+        send(&mut path, number, 1000 + number, number * MTU);
     }
     path.on_acked(&acked(51_002, 0, 1, 5 * MTU), &[packet(1, 1001)]);
     let events = events.drain();
@@ -138,53 +145,35 @@ fn optional_fields_are_none_without_their_flags() {
 fn a_window_of_which_less_than_half_is_used_does_not_grow() {
     let (mut path, events) = path("reno:iw=10");
     for number in 1..=4 {
-        send(&mut path, number, 1000 + number, number as u32 * MTU);
+        send(&mut path, number, 1000 + number, number * MTU);
     }
     path.on_acked(&acked(51_002, 0, 1, 3 * MTU), &[packet(1, 1001)]);
     assert!(matches!(events.drain()[..], [EventKind::PacketsAcked(acked)] if acked.app_limited));
-    assert_eq!(path.control().cwnd, 10 * MTU);
+    assert_eq!(path.decision().cwnd, 10 * MTU);
 }
 
 #[test]
 fn a_frame_without_packets_brings_its_sample_and_the_window_forgets_the_flight() {
     let (mut path, events) = path("reno");
     send(&mut path, 1, 1001, MTU);
-    path.on_acked(&acked(51_002, abi::acked::RTT, 0, 0), &[]);
+    sample(&mut path, 51_002);
+    path.on_acked(&acked(51_002, 0, 0, 0), &[]);
     assert!(matches!(events.drain()[..], [EventKind::RttSampled(_)]));
-    path.on_acked(&acked(51_003, abi::acked::IMPLICIT, 0, 0), &[]);
+    path.on_acked(&acked(51_003, msquic::acked::IMPLICIT, 0, 0), &[]);
     assert!(events.drain().is_empty());
-    assert_eq!(path.path.in_flight().bytes(), 0);
+    assert_eq!(path.0.path().in_flight().bytes(), 0);
 }
 
 #[test]
 fn losses_marks_and_spurious_losses_are_events() {
     let (mut path, events) = path("reno");
     for number in 1..=4 {
-        send(&mut path, number, 1000 + number, number as u32 * MTU);
+        send(&mut path, number, 1000 + number, number * MTU);
     }
-    let mut lost = abi::Lost {
-        now_us: 60_000,
-        bytes: 2 * MTU,
-        in_flight_before: 4 * MTU,
-        in_flight: 2 * MTU,
-        mtu: MTU,
-        flags: 0,
-        packet_count: 2,
-        packets: std::ptr::null(),
-    };
-    path.on_ecn_ce(&abi::EcnCe {
-        now_us: 59_000,
-        newest_number: 3,
-        newest_sent_us: 1003,
-        packets: 2,
-        in_flight: 4 * MTU,
-        mtu: MTU,
-        reserved: 0,
-    });
-    path.on_lost(&lost, &[packet(1, 1001), packet(2, 1002)]);
-    lost.flags = abi::lost::PERSISTENT;
-    path.on_lost(&lost, &[packet(3, 1003)]);
-    path.on_spurious_loss(&abi::SpuriousLoss { now_us: 61_000, newest_sent_us: 1003, in_flight: 0, mtu: MTU });
+    path.on_ecn_ce(59_000 * US, 2, (1003 * US, 3), 4 * MTU);
+    path.on_lost(&lost(60_000, 2, 4 * MTU, 0), &[packet(1, 1001), packet(2, 1002)]);
+    path.on_lost(&lost(60_000, 1, 2 * MTU, abi::lost::PERSISTENT), &[packet(3, 1003)]);
+    path.on_spurious_loss(61_000 * US, 1003 * US);
     let events = events.drain();
     let [
         EventKind::EcnCe(marked),
@@ -196,16 +185,28 @@ fn losses_marks_and_spurious_losses_are_events() {
         panic!("{events:?}")
     };
     assert_eq!((marked.packets, marked.newest_sent_at, marked.newest_pn), (2, time(1003), Some(3)));
-    assert_eq!((first.packets, first.bytes, first.newest_pn), (2, 2 * u64::from(MTU), Some(2)));
+    assert_eq!((first.packets, first.bytes, first.newest_pn), (2, 2 * MTU, Some(2)));
     assert_eq!(first.newest_sent_at, time(1002));
     assert_eq!(second.newest_pn, Some(3));
     assert_eq!(spurious.newest_sent_at, time(1003));
 }
 
+/// MsQuic says what persistent congestion is, whatever the times of the packets are.
 #[test]
-fn a_new_datagram_size_precedes_the_event_that_carries_it() {
+fn losses_far_apart_are_persistent_congestion_only_if_msquic_says_so() {
     let (mut path, events) = path("reno");
-    path.on_sent(&abi::Sent { now_us: 1001, number: 1, bytes: 1400, in_flight: 1400, mtu: 1400, flags: 0 });
+    sample(&mut path, 51_002);
+    path.on_acked(&acked(51_002, 0, 0, 2 * MTU), &[]);
+    events.drain();
+    path.on_lost(&lost(60_000_000, 2, 2 * MTU, 0), &[packet(1, 100_000), packet(2, 50_000_000)]);
+    assert!(matches!(events.drain()[..], [EventKind::PacketsLost(_)]));
+}
+
+#[test]
+fn a_new_datagram_size_is_an_event() {
+    let (mut path, events) = path("reno");
+    path.on_mtu(1001 * US, 1400);
+    path.on_mtu(1002 * US, 1400);
     assert_eq!(events.drain(), [EventKind::MtuUpdated(1400)]);
 }
 
@@ -213,7 +214,8 @@ fn a_new_datagram_size_precedes_the_event_that_carries_it() {
 fn sending_after_an_idle_period_is_an_event() {
     let (mut path, events) = path("reno");
     send(&mut path, 1, 1001, MTU);
-    path.on_acked(&acked(51_000, abi::acked::RTT, 1, 0), &[packet(1, 1001)]);
+    sample(&mut path, 51_000);
+    path.on_acked(&acked(51_000, 0, 1, 0), &[packet(1, 1001)]);
     events.drain();
     send(&mut path, 2, 951_000, MTU);
     let [EventKind::IdleRestart(idle)] = events.drain()[..] else { panic!("no idle period") };
@@ -222,19 +224,20 @@ fn sending_after_an_idle_period_is_an_event() {
 }
 
 #[test]
-fn the_control_is_the_decision() {
+fn the_decision_is_the_controllers() {
     let (mut path, _) = path("reno:iw=10");
-    let control = path.control();
-    assert_eq!((control.cwnd, control.ssthresh, control.pacing_rate), (10 * MTU, u32::MAX, 0));
-    assert_eq!((control.phase, control.flags), (0, 0));
+    let decision = path.decision();
+    assert_eq!((decision.cwnd, decision.ssthresh, decision.pacing_rate), (10 * MTU, u64::MAX, 0));
+    assert_eq!((decision.phase, decision.flags), (0, 0));
     for number in 1..=10 {
-        send(&mut path, number, 1000 + number, number as u32 * MTU);
+        send(&mut path, number, 1000 + number, number * MTU);
     }
-    path.on_acked(&acked(51_000, abi::acked::RTT, 1, 9 * MTU), &[packet(1, 1001)]);
-    let control = path.control();
-    assert_eq!(control.cwnd, 11 * MTU, "slow start");
-    let window = f64::from(control.cwnd);
-    assert_eq!(control.pacing_rate, (2.0 * window * 8e9 / 48e6) as u64, "two windows per smoothed RTT");
+    sample(&mut path, 51_000);
+    path.on_acked(&acked(51_000, 0, 1, 9 * MTU), &[packet(1, 1001)]);
+    let decision = path.decision();
+    assert_eq!(decision.cwnd, 11 * MTU, "slow start");
+    let window = decision.cwnd as f64;
+    assert_eq!(decision.pacing_rate, (2.0 * window * 8e9 / 48e6) as u64, "two windows per smoothed RTT");
 }
 
 #[test]
@@ -243,25 +246,27 @@ fn delivery_states_are_those_when_the_packet_was_sent() {
     send(&mut path, 1, 1001, MTU);
     send(&mut path, 2, 1005, 2 * MTU);
     events.drain();
-    path.on_acked(&acked(51_000, abi::acked::RTT, 1, MTU), &[packet(1, 1001)]);
+    sample(&mut path, 51_000);
+    path.on_acked(&acked(51_000, 0, 1, MTU), &[packet(1, 1001)]);
     let events = events.drain();
     let [EventKind::PacketsAcked(acked)] = events[..] else { panic!("{events:?}") };
-    assert_eq!(acked.newest_in_flight, Some(MTU.into()));
+    assert_eq!(acked.newest_in_flight, Some(MTU));
     assert_eq!(acked.delivery.unwrap().first_sent_at, time(1001));
 }
 
 #[test]
 fn a_controller_whose_one_way_delays_never_come_goes_on_with_its_fallback() {
-    for flags in [abi::acked::RTT, abi::acked::RTT | abi::acked::ONE_WAY] {
+    for flags in [0, abi::acked::ONE_WAY] {
         let (mut path, _) = path("ledbat");
         for round in 1..=9 {
             assert_eq!(path.fall_back(), None, "round {round}");
             let at = 50_000 * round;
             send(&mut path, round, at - 50_000, MTU);
+            sample(&mut path, at);
             path.on_acked(&acked(at, flags, 1, 0), &[packet(round, at - 50_000)]);
         }
         let controller = path.fall_back().and_then(|fell_back| fell_back.controller);
-        let expected = (flags == abi::acked::RTT).then_some("ledbat:fallback=on");
+        let expected = (flags == 0).then_some("ledbat:fallback=on");
         assert_eq!(controller.as_deref(), expected);
     }
 }

@@ -8,9 +8,9 @@ fn the_file_of_the_moment_starts_a_connection_by_its_application() {
     write("controller = \"reno:iw=7\"\n[app.demo]\ncontroller = \"reno:iw=9\"\n");
     let settings = read(path.to_str().unwrap()).ok().unwrap();
     let window = |app| {
-        let mut control = windlass_msquic_abi::Control::default();
-        settings.start(&connection(app)).ok().unwrap().update(&mut control, |_| {});
-        control.cwnd
+        let mut decision = windlass_abi::Decision::default();
+        settings.start(&connection(app)).ok().unwrap().update(&mut decision, |_| {});
+        decision.cwnd
     };
     assert_eq!((window(None), window(Some("demo"))), (7 * 1400, 9 * 1400));
     write("controller = \"reno:iw=12\"\n");

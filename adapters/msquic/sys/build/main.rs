@@ -28,7 +28,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     for path in ["build", "c", "cmake", "upstream.sha256", "releases.sha256"] {
         println!("cargo::rerun-if-changed={}", here.join(path).display());
     }
-    let include = PathBuf::from(variable("DEP_WINDLASS_MSQUIC_ABI_INCLUDE")?);
+    let include = PathBuf::from(variable("DEP_WINDLASS_ABI_INCLUDE")?);
     println!("cargo::rerun-if-changed={}", include.display());
     let source = match env::var_os("WINDLASS_MSQUIC_SOURCE") {
         Some(source) => source.into(),

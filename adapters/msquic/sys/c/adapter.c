@@ -31,13 +31,14 @@ enum {
 typedef struct WmState {
     WmEntry *Entry;
     void *Flow; /* NULL until WmEnsureFlow */
-    windlass_msquic_control Control;
-    uint64_t NewestLostSent;
+    windlass_decision Decision;
+    uint64_t NewestLostSentNs;
     uint64_t CeCounts[QUIC_ENCRYPT_LEVEL_COUNT];
     double PacingCredit; /* bytes the pacer granted that are not sent yet */
     uint32_t BytesInFlight;
     uint32_t BytesInFlightMax;
     uint32_t Mtu; /* WmMtu of a path with the MTU `PathMtu` */
+    uint32_t ReportedMtu; /* what the flow knows */
     uint32_t FlightBefore; /* before the first ACK frame since MsQuic last could send */
     uint16_t PathMtu;
     uint8_t Exemptions;
@@ -72,6 +73,22 @@ static inline uint32_t WmCachedMtu(WmState *State, const QUIC_CONNECTION *Connec
     return State->Mtu;
 }
 
+/* The window as MsQuic has it, in 32 bits. */
+static inline uint32_t WmWindow(const WmState *State)
+{
+    return (uint32_t)CXPLAT_MIN(State->Decision.cwnd, UINT32_MAX);
+}
+
+/* Tells the flow of a new size of datagrams, before the event that it goes with. */
+static inline void WmReportMtu(WmState *State, const QUIC_CONNECTION *Connection, uint64_t NowNs)
+{
+    const uint32_t Mtu = WmCachedMtu(State, Connection);
+    if (Mtu != State->ReportedMtu) {
+        State->ReportedMtu = Mtu;
+        State->Entry->Plugin->on_mtu(State->Flow, NowNs, Mtu, &State->Decision);
+    }
+}
+
 static BOOLEAN WmIsOurs(const QUIC_CONGESTION_CONTROL *Cc)
 {
     return Cc->QuicCongestionControlCanSend == WmCanSend;
@@ -91,11 +108,9 @@ static void WmInitialWindow(WmState *State, const QUIC_CONNECTION *Connection)
 {
     State->PathMtu = Connection->Paths[0].Mtu;
     State->Mtu = WmMtu(Connection);
-    State->Control = (windlass_msquic_control){
-        .cwnd = State->Mtu * Connection->Settings.InitialWindowPackets,
-        .ssthresh = UINT32_MAX,
-    };
-    State->BytesInFlightMax = CXPLAT_MAX(State->BytesInFlight, State->Control.cwnd / 2);
+    const uint32_t Window = State->Mtu * Connection->Settings.InitialWindowPackets;
+    State->Decision = (windlass_decision){.cwnd = Window, .ssthresh = UINT64_MAX};
+    State->BytesInFlightMax = CXPLAT_MAX(State->BytesInFlight, Window / 2);
     State->PacingCredit = 0;
 }
 
@@ -127,16 +142,16 @@ static BOOLEAN WmEnsureFlow(QUIC_CONGESTION_CONTROL *Cc)
     Path.in_flight = State->BytesInFlight;
     /* Until now the family of the peer's address was unknown. */
     State->PathMtu = Connection->Paths[0].Mtu;
-    State->Mtu = Path.mtu;
+    State->Mtu = State->ReportedMtu = Path.path.mtu;
     WmEntry *Entry = State->Entry;
     State->Flow =
-        Entry->Plugin->start(Entry->Definition, &Path, &State->Control, Error, sizeof(Error));
+        Entry->Plugin->start(Entry->Definition, &Path, &State->Decision, Error, sizeof(Error));
     if (State->Flow != NULL) {
         if (WmLogs()) {
             char Peer[INET6_ADDRSTRLEN] = "?";
-            inet_ntop(AF_INET6, Path.peer_address, Peer, sizeof(Peer));
+            inet_ntop(AF_INET6, Path.path.peer_address, Peer, sizeof(Peer));
             WmWarn("MsQuic, %s to [%s]:%u: %s%s, of the plugin %s", Path.is_server ? "server" : "client", Peer,
-                   (unsigned)Path.peer_port, Entry->Id == 0 ? "what it has for that peer in " : "", Entry->Text,
+                   (unsigned)Path.path.peer_port, Entry->Id == 0 ? "what it has for that peer in " : "", Entry->Text,
                    Entry->Plugin->name != NULL ? Entry->Plugin->name : "?");
         }
         return TRUE;
@@ -152,7 +167,7 @@ static BOOLEAN WmEnsureFlow(QUIC_CONGESTION_CONTROL *Cc)
 static BOOLEAN WmCanSend(QUIC_CONGESTION_CONTROL *Cc)
 {
     const WmState *State = WmStateOf(Cc);
-    return State->BytesInFlight < State->Control.cwnd || State->Exemptions > 0;
+    return State->BytesInFlight < State->Decision.cwnd || State->Exemptions > 0;
 }
 
 /* Hands a connection whose flow ended to MsQuic's CUBIC; TRUE if that lets it send. Out of line: its callers are called
@@ -168,7 +183,7 @@ __attribute__((noinline, cold)) static BOOLEAN WmGiveUp(QUIC_CONGESTION_CONTROL 
 static BOOLEAN WmUpdateBlocked(QUIC_CONGESTION_CONTROL *Cc, BOOLEAN CouldSend)
 {
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
-    const BOOLEAN Ended = (WmStateOf(Cc)->Control.flags & WINDLASS_MSQUIC_ENDED) != 0;
+    const BOOLEAN Ended = (WmStateOf(Cc)->Decision.flags & WINDLASS_ENDED) != 0;
     const BOOLEAN CanSend = Ended ? WmGiveUp(Cc) : WmCanSend(Cc);
 #if WINDLASS_PACKETS
     WmTraceState(Connection);
@@ -201,7 +216,7 @@ static void WmReset(QUIC_CONGESTION_CONTROL *Cc, BOOLEAN Full)
         State->BytesInFlight = 0;
         CxPlatZeroMemory(State->CeCounts, sizeof(State->CeCounts));
     }
-    State->NewestLostSent = 0;
+    State->NewestLostSentNs = 0;
     State->AppLimited = FALSE;
     WmInitialWindow(State, QuicCongestionControlGetConnection(Cc));
 }
@@ -215,20 +230,21 @@ static uint32_t WmGetSendAllowance(QUIC_CONGESTION_CONTROL *Cc, uint64_t Since, 
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     const QUIC_PATH *Path = &Connection->Paths[0];
     State->FirstAck = TRUE;
-    if (State->Control.flags & WINDLASS_MSQUIC_SHARED) {
+    if (State->Decision.flags & WINDLASS_SHARED) {
         const BOOLEAN CouldSend = WmCanSend(Cc);
-        State->Entry->Plugin->refresh(State->Flow, &State->Control);
+        State->Entry->Plugin->refresh(State->Flow, &State->Decision);
         WmUpdateBlocked(Cc, CouldSend);
         if (!WmIsOurs(Cc)) {
             return Cc->QuicCongestionControlGetSendAllowance(Cc, Since, SinceValid);
         }
     }
-    if (State->BytesInFlight >= State->Control.cwnd) {
+    const uint32_t Window = WmWindow(State);
+    if (State->BytesInFlight >= Window) {
         return 0;
     }
-    const uint32_t Room = State->Control.cwnd - State->BytesInFlight;
-    const uint64_t Rate = State->Control.pacing_rate;
-    const BOOLEAN Decided = (State->Control.flags & WINDLASS_MSQUIC_DECIDED) != 0;
+    const uint32_t Room = Window - State->BytesInFlight;
+    const uint64_t Rate = State->Decision.pacing_rate;
+    const BOOLEAN Decided = (State->Decision.flags & WINDLASS_DECIDED) != 0;
     if (Rate == 0 || !SinceValid || !Connection->Settings.PacingEnabled ||
         (!Decided && (!Path->GotFirstRttSample || Path->SmoothedRtt < QUIC_MIN_PACING_RTT))) {
         return Room;
@@ -266,17 +282,17 @@ static void WmOnDataSent(QUIC_CONGESTION_CONTROL *Cc, uint32_t Bytes)
     if (State->Exemptions > 0) {
         --State->Exemptions;
     }
-    if (WasIdle || (State->Control.flags & WINDLASS_MSQUIC_EVERY_SENT)) {
+    if (WasIdle || (State->Decision.flags & WINDLASS_MSQUIC_EVERY_SENT)) {
         /* Set just before: the packet's send time, which its acknowledgement refers to. */
-        const windlass_msquic_sent Sent = {
-            .now_us = Connection->LossDetection.TimeOfLastPacketSent,
+        const windlass_sent Sent = {
+            .now_ns = WmNs(Connection->LossDetection.TimeOfLastPacketSent),
             .number = Connection->LossDetection.LargestSentPacketNumber,
-            .bytes = Bytes,
             .in_flight = State->BytesInFlight,
-            .mtu = Mtu,
-            .flags = WmIsAppLimited(Cc) ? WINDLASS_MSQUIC_SENT_APP_LIMITED : 0,
+            .bytes = Bytes,
+            .flags = WmIsAppLimited(Cc) ? WINDLASS_SENT_APP_LIMITED : 0,
         };
-        State->Entry->Plugin->sent(State->Flow, &Sent, &State->Control);
+        WmReportMtu(State, Connection, Sent.now_ns);
+        State->Entry->Plugin->on_sent(State->Flow, &Sent, &State->Decision);
     }
     WmUpdateBlocked(Cc, CouldSend);
 }
@@ -295,8 +311,8 @@ static BOOLEAN WmOnDataInvalidated(QUIC_CONGESTION_CONTROL *Cc, uint32_t Bytes)
     const BOOLEAN CouldSend = WmCanSend(Cc);
     WmRemoveInFlight(State, Bytes);
     if (State->Flow != NULL) {
-        State->Entry->Plugin->discarded(State->Flow, CxPlatTimeUs64(), State->BytesInFlight,
-                                        &State->Control);
+        State->Entry->Plugin->on_discarded(State->Flow, WmNs(CxPlatTimeUs64()), State->BytesInFlight,
+                                           &State->Decision);
     }
     return WmUpdateBlocked(Cc, CouldSend);
 }
@@ -305,7 +321,7 @@ static BOOLEAN WmOnDataInvalidated(QUIC_CONGESTION_CONTROL *Cc, uint32_t Bytes)
  * for a small window is once per window or on the timer. This asks for eight a window. */
 static void WmLimitPeerTolerance(QUIC_CONNECTION *Connection, const WmState *State)
 {
-    const uint32_t Share = State->Control.cwnd / State->Mtu / WM_ACKS_PER_WINDOW;
+    const uint32_t Share = WmWindow(State) / State->Mtu / WM_ACKS_PER_WINDOW;
     const uint32_t Most = CXPLAT_MAX(Share, QUIC_MIN_ACK_SEND_NUMBER);
     if (Connection->PeerPacketTolerance > Most) {
         QuicConnUpdatePeerPacketTolerance(Connection, (uint8_t)Most);
@@ -335,8 +351,8 @@ static void WmIndicateStatistics(QUIC_CONNECTION *Connection, const WmState *Sta
     Event.NETWORK_STATISTICS.PostedBytes = Connection->SendBuffer.PostedBytes;
     Event.NETWORK_STATISTICS.IdealBytes = Connection->SendBuffer.IdealBytes;
     Event.NETWORK_STATISTICS.SmoothedRTT = Path->SmoothedRtt;
-    Event.NETWORK_STATISTICS.CongestionWindow = State->Control.cwnd;
-    Event.NETWORK_STATISTICS.Bandwidth = State->Control.pacing_rate / 8;
+    Event.NETWORK_STATISTICS.CongestionWindow = WmWindow(State);
+    Event.NETWORK_STATISTICS.Bandwidth = State->Decision.pacing_rate / 8;
     QuicConnIndicateEvent(Connection, &Event);
 }
 
@@ -346,40 +362,40 @@ static BOOLEAN WmOnDataAcknowledged(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ACK_
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     const QUIC_PATH *Path = &Connection->Paths[0];
     const BOOLEAN CouldSend = WmCanSend(Cc);
-    windlass_msquic_acked Acked = {
-        .now_us = Event->TimeNow,
-        .largest_sent = Event->LargestSentPacketNumber,
-        .posted = Connection->SendBuffer.PostedBytes + Connection->SendBuffer.BufferedBytes,
-        .bytes = Event->NumRetransmittableBytes,
-        .in_flight_before = WmRemoveAcked(Cc, Event->NumRetransmittableBytes),
-        .mtu = WmCachedMtu(State, Connection),
-        .flags = (Event->IsImplicit ? WINDLASS_MSQUIC_ACKED_IMPLICIT : 0) |
-                 (Event->IsLargestAckedPacketAppLimited ? WINDLASS_MSQUIC_ACKED_APP_LIMITED : 0),
-    };
-    Acked.in_flight = State->BytesInFlight;
-    Acked.rtt.smoothed_us = Path->SmoothedRtt;
-    Acked.rtt.variation_us = Path->RttVariance;
-    Acked.rtt.min_us = Path->MinRtt;
+    const uint32_t Before = WmRemoveAcked(Cc, Event->NumRetransmittableBytes);
     const QUIC_SENT_PACKET_METADATA *Sampled = Event->IsImplicit ? NULL : WmSampled(Connection, Event);
-    if (Sampled != NULL) {
-        Acked.flags |= WINDLASS_MSQUIC_ACKED_RTT;
-        Acked.rtt.latest_us = CxPlatTimeDiff64(Sampled->SentTime, Event->TimeNow);
-        Acked.rtt.ack_delay_us = CxPlatTimeDiff64(Event->AdjustedAckTime, Event->TimeNow);
-        /* Packets of the handshake have no time stamps, whatever was negotiated. */
-        if (Connection->State.TimestampRecvNegotiated && Sampled->Flags.KeyType == QUIC_PACKET_KEY_1_RTT) {
-            /* OneWayDelayLatest excludes the phase shift, which MsQuic sets anew with each minimum.
-             * Their sum is the difference of the two clocks. */
-            Acked.flags |= WINDLASS_MSQUIC_ACKED_ONE_WAY;
-            Acked.one_way_us =
-                Connection->Stats.Timing.PhaseShift + (int64_t)Path->OneWayDelayLatest;
-        }
-    }
     if (State->Flow != NULL) {
+        const windlass_msquic_plugin *Plugin = State->Entry->Plugin;
         WmList List;
         WmListAcked(&List, Event->AckedPackets);
-        Acked.packet_count = List.Count;
-        Acked.packets = List.Packets;
-        State->Entry->Plugin->acked(State->Flow, &Acked, &State->Control);
+        windlass_acked Acked = {
+            .now_ns = WmNs(Event->TimeNow),
+            .in_flight_before = Before,
+            .in_flight = State->BytesInFlight,
+            .packets = List.Packets,
+            .packet_count = List.Count,
+            .flags = (Event->IsImplicit ? WINDLASS_MSQUIC_ACKED_IMPLICIT : 0) |
+                     (Event->IsLargestAckedPacketAppLimited ? WINDLASS_ACKED_APP_LIMITED : 0),
+        };
+        WmReportMtu(State, Connection, Acked.now_ns);
+        if (Sampled != NULL) {
+            const windlass_rtt Rtt = {
+                .latest_ns = WmNs(CxPlatTimeDiff64(Sampled->SentTime, Event->TimeNow)),
+                .smoothed_ns = WmNs(Path->SmoothedRtt),
+                .variation_ns = WmNs(Path->RttVariance),
+                .min_ns = WmNs(Path->MinRtt),
+                .ack_delay_ns = WmNs(CxPlatTimeDiff64(Event->AdjustedAckTime, Event->TimeNow)),
+            };
+            Plugin->on_rtt(State->Flow, Acked.now_ns, &Rtt);
+            /* Packets of the handshake have no time stamps, whatever was negotiated. */
+            if (Connection->State.TimestampRecvNegotiated && Sampled->Flags.KeyType == QUIC_PACKET_KEY_1_RTT) {
+                /* OneWayDelayLatest excludes the phase shift, which MsQuic sets anew with each minimum.
+                 * Their sum is the difference of the two clocks. */
+                Acked.flags |= WINDLASS_ACKED_ONE_WAY;
+                Acked.one_way_ns = (Connection->Stats.Timing.PhaseShift + (int64_t)Path->OneWayDelayLatest) * 1000;
+            }
+        }
+        Plugin->on_acked(State->Flow, &Acked, &State->Decision);
         WmListFree(&List);
         WmLimitPeerTolerance(Connection, State);
     }
@@ -394,28 +410,28 @@ static void WmOnDataLost(QUIC_CONGESTION_CONTROL *Cc, const QUIC_LOSS_EVENT *Eve
     WmState *State = WmStateOf(Cc);
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     const BOOLEAN CouldSend = WmCanSend(Cc);
-    const uint32_t Window = State->Control.cwnd;
-    windlass_msquic_lost Lost = {
-        .now_us = CxPlatTimeUs64(),
-        .bytes = Event->NumRetransmittableBytes,
-        .in_flight_before = WmRemoveInFlight(State, Event->NumRetransmittableBytes),
-        .mtu = WmCachedMtu(State, Connection),
-        .flags = Event->PersistentCongestion ? WINDLASS_MSQUIC_LOST_PERSISTENT : 0,
-    };
-    Lost.in_flight = State->BytesInFlight;
+    const uint64_t Window = State->Decision.cwnd;
+    const uint32_t Before = WmRemoveInFlight(State, Event->NumRetransmittableBytes);
     State->FirstAck = TRUE; /* lost packets are not in flight for the next ACK frame either */
     if (State->Flow != NULL) {
         WmList List;
-        WmListLost(&List, &Connection->LossDetection, Lost.bytes);
-        Lost.packet_count = List.Count;
-        Lost.packets = List.Packets;
+        WmListLost(&List, &Connection->LossDetection, Event);
+        const windlass_lost Lost = {
+            .now_ns = WmNs(CxPlatTimeUs64()),
+            .in_flight_before = Before,
+            .in_flight = State->BytesInFlight,
+            .packets = List.Packets,
+            .packet_count = List.Count,
+            .flags = Event->PersistentCongestion ? WINDLASS_LOST_PERSISTENT : 0,
+        };
         for (uint32_t i = 0; i < List.Count; ++i) {
-            State->NewestLostSent = CXPLAT_MAX(State->NewestLostSent, List.Packets[i].sent_us);
+            State->NewestLostSentNs = CXPLAT_MAX(State->NewestLostSentNs, List.Packets[i].sent_ns);
         }
-        State->Entry->Plugin->lost(State->Flow, &Lost, &State->Control);
+        WmReportMtu(State, Connection, Lost.now_ns);
+        State->Entry->Plugin->on_lost(State->Flow, &Lost, &State->Decision);
         WmListFree(&List);
     }
-    if (State->Control.cwnd < Window) {
+    if (State->Decision.cwnd < Window) {
         ++Connection->Stats.Send.CongestionCount;
     }
     if (Event->PersistentCongestion) {
@@ -430,7 +446,7 @@ static void WmOnEcn(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ECN_EVENT *Event)
     WmState *State = WmStateOf(Cc);
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     const BOOLEAN CouldSend = WmCanSend(Cc);
-    const uint32_t Window = State->Control.cwnd;
+    const uint64_t Window = State->Decision.cwnd;
     uint64_t Marks = 0;
     for (uint32_t i = 0; i < QUIC_ENCRYPT_LEVEL_COUNT; ++i) {
         const QUIC_PACKET_SPACE *Space = Connection->Packets[i];
@@ -439,19 +455,15 @@ static void WmOnEcn(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ECN_EVENT *Event)
             State->CeCounts[i] = Space->EcnCeCounter;
         }
     }
-    const windlass_msquic_ecn_ce EcnCe = {
-        .now_us = CxPlatTimeUs64(),
-        .newest_number = Event->LargestPacketNumberAcked,
-        /* MsQuic has just processed the packets of the frame, the newest last. */
-        .newest_sent_us = Connection->LossDetection.TimeOfLastAckedPacketSent,
-        .packets = (uint32_t)CXPLAT_MIN(CXPLAT_MAX(Marks, 1u), UINT32_MAX),
-        .in_flight = State->BytesInFlight,
-        .mtu = WmCachedMtu(State, Connection),
-    };
     if (State->Flow != NULL) {
-        State->Entry->Plugin->ecn_ce(State->Flow, &EcnCe, &State->Control);
+        const uint64_t NowNs = WmNs(CxPlatTimeUs64());
+        WmReportMtu(State, Connection, NowNs);
+        /* MsQuic has just processed the packets of the frame, the newest last. */
+        State->Entry->Plugin->on_ecn_ce(State->Flow, NowNs, (uint32_t)CXPLAT_MIN(CXPLAT_MAX(Marks, 1u), UINT32_MAX),
+                                        WmNs(Connection->LossDetection.TimeOfLastAckedPacketSent),
+                                        Event->LargestPacketNumberAcked, State->BytesInFlight, &State->Decision);
     }
-    if (State->Control.cwnd < Window) {
+    if (State->Decision.cwnd < Window) {
         ++Connection->Stats.Send.CongestionCount;
     }
     ++Connection->Stats.Send.EcnCongestionCount;
@@ -462,14 +474,10 @@ static BOOLEAN WmOnSpuriousCongestionEvent(QUIC_CONGESTION_CONTROL *Cc)
 {
     WmState *State = WmStateOf(Cc);
     const BOOLEAN CouldSend = WmCanSend(Cc);
-    const windlass_msquic_spurious_loss SpuriousLoss = {
-        .now_us = CxPlatTimeUs64(),
-        .newest_sent_us = State->NewestLostSent,
-        .in_flight = State->BytesInFlight,
-        .mtu = WmMtu(QuicCongestionControlGetConnection(Cc)),
-    };
-    if (State->Flow != NULL && State->NewestLostSent != 0) {
-        State->Entry->Plugin->spurious_loss(State->Flow, &SpuriousLoss, &State->Control);
+    if (State->Flow != NULL && State->NewestLostSentNs != 0) {
+        const uint64_t NowNs = WmNs(CxPlatTimeUs64());
+        WmReportMtu(State, QuicCongestionControlGetConnection(Cc), NowNs);
+        State->Entry->Plugin->on_spurious_loss(State->Flow, NowNs, State->NewestLostSentNs, &State->Decision);
     }
     return WmUpdateBlocked(Cc, CouldSend);
 }
@@ -487,7 +495,7 @@ static void WmLogOutFlowStatus(const QUIC_CONGESTION_CONTROL *Cc)
         Connection,
         Connection->Stats.Send.TotalBytes,
         State->BytesInFlight,
-        State->Control.cwnd,
+        WmWindow(State),
         Connection->Send.PeerMaxData - Connection->Send.OrderedStreamBytesSent,
         Connection->SendBuffer.IdealBytes,
         Connection->SendBuffer.PostedBytes,
@@ -495,13 +503,13 @@ static void WmLogOutFlowStatus(const QUIC_CONGESTION_CONTROL *Cc)
         Path->OneWayDelay);
 }
 
-const windlass_msquic_control *WmControl(const QUIC_CONGESTION_CONTROL *Cc, uint32_t *InFlight)
+const windlass_decision *WmDecision(const QUIC_CONGESTION_CONTROL *Cc, uint64_t *InFlight)
 {
     if (!WmIsOurs(Cc)) {
         return NULL;
     }
     *InFlight = WmConstStateOf(Cc)->BytesInFlight;
-    return &WmConstStateOf(Cc)->Control;
+    return &WmConstStateOf(Cc)->Decision;
 }
 
 static uint8_t WmGetExemptions(const QUIC_CONGESTION_CONTROL *Cc)
@@ -516,7 +524,7 @@ static uint32_t WmGetBytesInFlightMax(const QUIC_CONGESTION_CONTROL *Cc)
 
 static uint32_t WmGetCongestionWindow(const QUIC_CONGESTION_CONTROL *Cc)
 {
-    return WmConstStateOf(Cc)->Control.cwnd;
+    return WmWindow(WmConstStateOf(Cc));
 }
 
 /* Called once per packet sent. MsQuic's own rule (SetAppLimited) covers only a blocked stream; more
@@ -526,7 +534,7 @@ static BOOLEAN WmIsAppLimited(const QUIC_CONGESTION_CONTROL *Cc)
     const WmState *State = WmConstStateOf(Cc);
     const QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     const uint64_t Slack = (uint64_t)WM_SLACK_DATAGRAMS * State->Mtu;
-    if ((uint64_t)State->BytesInFlight + Slack > State->Control.cwnd) {
+    if ((uint64_t)State->BytesInFlight + Slack > State->Decision.cwnd) {
         return FALSE;
     }
     return State->AppLimited || Connection->SendBuffer.PostedBytes + Connection->SendBuffer.BufferedBytes <=
@@ -548,8 +556,8 @@ static void WmGetNetworkStatistics(const QUIC_CONNECTION *const Connection, cons
     Statistics->PostedBytes = Connection->SendBuffer.PostedBytes;
     Statistics->IdealBytes = Connection->SendBuffer.IdealBytes;
     Statistics->SmoothedRTT = Connection->Paths[0].SmoothedRtt;
-    Statistics->CongestionWindow = State->Control.cwnd;
-    Statistics->Bandwidth = State->Control.pacing_rate / 8;
+    Statistics->CongestionWindow = WmWindow(State);
+    Statistics->Bandwidth = State->Decision.pacing_rate / 8;
 }
 #endif
 

@@ -17,21 +17,22 @@ void WmDescribe(const QUIC_CONNECTION *Connection, windlass_msquic_path *Path, c
 {
     const QUIC_ADDR *Peer = &Connection->Paths[0].Route.RemoteAddress;
     CxPlatZeroMemory(Path, sizeof(*Path));
-    Path->now_us = CxPlatTimeUs64();
+    Path->path.now_ns = WmNs(CxPlatTimeUs64());
+    Path->path.mtu = WmMtu(Connection);
     Path->connection = Connection->Stats.CorrelationId;
-    Path->mtu = WmMtu(Connection);
     Path->initial_window_packets = Connection->Settings.InitialWindowPackets;
     Path->is_server = QuicConnIsServer(Connection) ? 1 : 0;
     Path->reports = (Connection->Settings.EcnEnabled ? WINDLASS_MSQUIC_ECN : 0) |
                     (Connection->Settings.OneWayDelayEnabled ? WINDLASS_MSQUIC_ONE_WAY : 0) | WmPackets;
+    uint8_t *Address = Path->path.peer_address;
     if (QuicAddrGetFamily(Peer) == QUIC_ADDRESS_FAMILY_INET6) {
-        memcpy(Path->peer_address, &Peer->Ipv6.sin6_addr, 16);
+        memcpy(Address, &Peer->Ipv6.sin6_addr, 16);
     } else {
-        Path->peer_address[10] = Path->peer_address[11] = 0xff;
-        memcpy(Path->peer_address + 12, &Peer->Ipv4.sin_addr, 4);
+        Address[10] = Address[11] = 0xff;
+        memcpy(Address + 12, &Peer->Ipv4.sin_addr, 4);
     }
-    Path->peer_port = QuicAddrGetPort(Peer);
-    Path->server_name = Connection->RemoteServerName;
+    Path->path.peer_port = QuicAddrGetPort(Peer);
+    Path->path.server_name = Connection->RemoteServerName;
     const QUIC_REGISTRATION *Registration = Connection->Registration;
     if (Registration != NULL && Registration->AppNameLength != 0) {
         /* Some writers count the NUL in the length, others do not. */
@@ -40,36 +41,50 @@ void WmDescribe(const QUIC_CONNECTION *Connection, windlass_msquic_path *Path, c
     }
 }
 
-static windlass_msquic_packet WmPacket(const QUIC_SENT_PACKET_METADATA *Packet)
+/* Field by field: a structure that is made elsewhere and copied costs as much as all the rest. */
+static inline void WmWritePacket(windlass_packet *Out, const QUIC_SENT_PACKET_METADATA *Packet)
 {
     const LAST_ACKED_PACKET_INFO *Last = &Packet->LastAckedPacketInfo;
     const BOOLEAN Known = Packet->Flags.HasLastAckedPacketInfo;
-    return (windlass_msquic_packet){
-        .number = Packet->PacketNumber,
-        .sent_us = Packet->SentTime,
-        .total_sent = Packet->TotalBytesSent,
-        .delivered = Known ? Last->TotalBytesAcked : 0,
-        .delivered_us = Known ? Last->AckTime : 0,
-        .delivered_sent_us = Known ? Last->SentTime : 0,
-        .bytes = Packet->PacketLength,
-        .flags = (Packet->Flags.IsAppLimited ? WINDLASS_MSQUIC_PACKET_APP_LIMITED : 0) |
+    Out->number = Packet->PacketNumber;
+    Out->sent_ns = WmNs(Packet->SentTime);
+    Out->bytes = Packet->PacketLength;
+    Out->count = 1;
+    Out->flags = (Packet->Flags.IsAppLimited ? WINDLASS_PACKET_APP_LIMITED : 0) |
                  (Packet->Flags.EcnEctSet ? WINDLASS_MSQUIC_PACKET_ECT : 0) |
-                 (Known ? WINDLASS_MSQUIC_PACKET_DELIVERY : 0),
-    };
+                 (Known ? WINDLASS_MSQUIC_PACKET_DELIVERED : 0);
+    Out->delivered = Known ? Last->TotalBytesAcked : 0;
+    Out->delivered_ns = Known ? WmNs(Last->AckTime) : 0;
+    Out->delivered_sent_ns = Known ? WmNs(Last->SentTime) : 0;
+    Out->lost = 0;
+    Out->in_flight = 0;
 }
 
-/* Adds one of at most `Most` packets. Without memory only the first WM_PACKETS are listed. */
+/* Makes room for `Most` packets where the list has as many as fit without; FALSE without memory. */
+static BOOLEAN WmListGrow(WmList *List, uint32_t Most)
+{
+    windlass_packet *Heap = malloc((size_t)Most * sizeof(*Heap));
+    if (Heap == NULL) {
+        return FALSE;
+    }
+    memcpy(Heap, List->Inline, sizeof(List->Inline));
+    List->Packets = Heap;
+    return TRUE;
+}
+
+/* Adds one of at most `Most` packets. Without memory the last of the list stands for all that follow. */
 static inline void WmListAdd(WmList *List, const QUIC_SENT_PACKET_METADATA *Packet, uint32_t Most)
 {
-    if (List->Count == WM_PACKETS && List->Packets == List->Inline) {
-        windlass_msquic_packet *Heap = malloc((size_t)Most * sizeof(*Heap));
-        if (Heap == NULL) {
-            return;
-        }
-        memcpy(Heap, List->Inline, sizeof(List->Inline));
-        List->Packets = Heap;
+    if (List->Count == WM_PACKETS && List->Packets == List->Inline && !WmListGrow(List, Most)) {
+        windlass_packet *Last = &List->Packets[WM_PACKETS - 1];
+        const uint64_t Bytes = Last->bytes;
+        const uint32_t Count = Last->count;
+        WmWritePacket(Last, Packet);
+        Last->bytes += Bytes;
+        Last->count += Count;
+        return;
     }
-    List->Packets[List->Count++] = WmPacket(Packet);
+    WmWritePacket(&List->Packets[List->Count++], Packet);
 }
 
 void WmListFree(WmList *List)
@@ -106,7 +121,7 @@ void WmListAcked(WmList *List, const QUIC_SENT_PACKET_METADATA *First)
     }
 }
 
-void WmListLost(WmList *List, const QUIC_LOSS_DETECTION *LossDetection, uint32_t Bytes)
+void WmListLost(WmList *List, const QUIC_LOSS_DETECTION *LossDetection, const QUIC_LOSS_EVENT *Event)
 {
     uint64_t Total = 0;
     uint32_t Count = 0;
@@ -116,16 +131,24 @@ void WmListLost(WmList *List, const QUIC_LOSS_DETECTION *LossDetection, uint32_t
         Count += Packet->Flags.IsAckEliciting;
     }
     const QUIC_SENT_PACKET_METADATA *Packet = LossDetection->LostPackets;
-    for (; Packet != NULL && Total > Bytes; Packet = Packet->Next) {
+    for (; Packet != NULL && Total > Event->NumRetransmittableBytes; Packet = Packet->Next) {
         Total -= Packet->Flags.IsAckEliciting ? Packet->PacketLength : 0;
         Count -= Packet->Flags.IsAckEliciting;
     }
     List->Count = 0;
     List->Packets = List->Inline;
-    for (; Packet != NULL && List->Count < Count; Packet = Packet->Next) {
+    for (; Packet != NULL; Packet = Packet->Next) {
         if (Packet->Flags.IsAckEliciting) {
             WmListAdd(List, Packet, Count);
         }
+    }
+    if (List->Count == 0) {
+        List->Packets[List->Count++] = (windlass_packet){
+            .number = Event->LargestPacketNumberLost,
+            .sent_ns = WmNs(CxPlatTimeUs64()),
+            .bytes = Event->NumRetransmittableBytes,
+            .count = 1,
+        };
     }
 }
 

@@ -167,10 +167,11 @@ static int WmAddPlugin(const windlass_msquic_plugin *Plugin, const char *Where)
                       "version %u with %zu bytes",
                       Where, Plugin->abi, Plugin->size, WINDLASS_MSQUIC_ABI, sizeof(*Plugin));
     }
-    if (Plugin->define == NULL || Plugin->start == NULL || Plugin->stop == NULL || Plugin->sent == NULL ||
-        Plugin->acked == NULL || Plugin->ecn_ce == NULL || Plugin->lost == NULL ||
-        Plugin->spurious_loss == NULL || Plugin->discarded == NULL || Plugin->refresh == NULL) {
-        return WmFail("%s: a function of its table is NULL; only configure and traced may be", Where);
+    if (Plugin->define == NULL || Plugin->start == NULL || Plugin->stop == NULL || Plugin->on_sent == NULL ||
+        Plugin->on_rtt == NULL || Plugin->on_acked == NULL || Plugin->on_ecn_ce == NULL || Plugin->on_lost == NULL ||
+        Plugin->on_spurious_loss == NULL || Plugin->on_discarded == NULL || Plugin->on_mtu == NULL ||
+        Plugin->refresh == NULL) {
+        return WmFail("%s: a function of its table is NULL; only configure and trace may be", Where);
     }
     pthread_mutex_lock(&WmLock);
     const int Result = WmAddChecked(Plugin, Where);

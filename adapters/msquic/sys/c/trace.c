@@ -28,9 +28,9 @@ static void WmEmit(const QUIC_CONNECTION *Connection, windlass_msquic_trace *Tra
     if (Trace->kind != WINDLASS_MSQUIC_TRACE_CLOSED) {
         WmDescribe(Connection, &Path, AppName);
         Trace->path = &Path;
-        Trace->now_us = Path.now_us;
+        Trace->now_ns = Path.path.now_ns;
     } else {
-        Trace->now_us = CxPlatTimeUs64();
+        Trace->now_ns = WmNs(CxPlatTimeUs64());
     }
     Tracer->trace(Trace);
 }
@@ -139,27 +139,29 @@ void WmTraceState(const QUIC_CONNECTION *Connection)
         .kind = WINDLASS_MSQUIC_TRACE_STATE,
         .controller = Cc->Name,
         .cwnd = QuicCongestionControlGetCongestionWindow(Cc),
-        .ssthresh = UINT32_MAX,
+        .ssthresh = UINT64_MAX,
     };
-    const windlass_msquic_control *Control = WmControl(Cc, &Trace.in_flight);
-    if (Control != NULL) {
-        Trace.ssthresh = Control->ssthresh;
-        Trace.phase = (uint8_t)Control->phase;
+    const windlass_decision *Decision = WmDecision(Cc, &Trace.in_flight);
+    if (Decision != NULL) {
+        Trace.ssthresh = Decision->ssthresh;
+        Trace.phase = Decision->phase;
     } else if (strcmp(Cc->Name, "BBR") == 0) {
         Trace.in_flight = Cc->Bbr.BytesInFlight;
         /* bbr.c alone names the states, in this order. */
         Trace.phase = (uint8_t)(WINDLASS_MSQUIC_STARTUP + Cc->Bbr.BbrState);
     } else {
         Trace.in_flight = Cc->Cubic.BytesInFlight;
-        Trace.ssthresh = Cc->Cubic.SlowStartThreshold;
+        if (Cc->Cubic.SlowStartThreshold != UINT32_MAX) {
+            Trace.ssthresh = Cc->Cubic.SlowStartThreshold;
+        }
         Trace.phase = WmCubicPhase(&Cc->Cubic);
     }
     if (Path->GotFirstRttSample) {
-        Trace.rtt = (windlass_msquic_rtt){
-            .latest_us = Path->LatestRttSample,
-            .smoothed_us = Path->SmoothedRtt,
-            .variation_us = Path->RttVariance,
-            .min_us = Path->MinRtt,
+        Trace.rtt = (windlass_rtt){
+            .latest_ns = WmNs(Path->LatestRttSample),
+            .smoothed_ns = WmNs(Path->SmoothedRtt),
+            .variation_ns = WmNs(Path->RttVariance),
+            .min_ns = WmNs(Path->MinRtt),
         };
     }
     WmEmit(Connection, &Trace);

@@ -4,7 +4,7 @@
 # headers and flags.
 #
 # WINDLASS_C        directory of the adapter's sources
-# WINDLASS_ABI      directory of windlass_msquic.h
+# WINDLASS_ABI      directory of windlass.h and windlass_msquic.h
 # WINDLASS_PACKETS  whether plugins get trace events of packets
 
 function(windlass_rename target source symbol)

@@ -1,7 +1,7 @@
 //! MsQuic 2.5.1, built from its released source with a congestion control in its core that calls
 //! plugins, and the functions it exports for them. No file of MsQuic is changed.
 //!
-//! `windlass_msquic.h` of `windlass-msquic-abi` is the interface. MsQuic itself is used through the
+//! `windlass_msquic.h` of `windlass-abi` is the interface. MsQuic itself is used through the
 //! crate [`msquic`], which links the library built here.
 //!
 //! The functions return 0, or −1 after an error, whose text is [`windlass_msquic_error`].
@@ -9,7 +9,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 pub use msquic;
-use windlass_msquic_abi::Plugin;
+use windlass_abi::msquic::Plugin;
 
 // SAFETY: these are the functions `windlass_msquic.h` and `msquic.h` declare, with the types they give them.
 unsafe extern "C" {

@@ -28,7 +28,7 @@ fn compiled(directory: &Path) -> PathBuf {
     let library = std::env::current_exe().unwrap().with_file_name("libwindlass_c.a");
     let mut compile = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".to_owned()));
     compile.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"]);
-    compile.arg(root.join("../../adapters/c/include")).arg(root.join("tests/it/libwindlass.c")).arg(library);
+    compile.arg(root.join("../../adapters/abi/include")).arg(root.join("tests/it/libwindlass.c")).arg(library);
     run(compile.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program));
     program
 }

@@ -17,7 +17,8 @@
  * for each other. Only windlass_free and windlass_stop must be the last call for their pointer, and
  * the only one: a second is as fatal as a second free(). Flows of one group share state behind a lock.
  *
- * Mistakes of the stack. A time before that of an earlier call of the flow counts as that one. The
+ * Mistakes of the stack. A time before that of an earlier call of the flow counts as that one, but when a packet
+ * was sent is believed, for clocks are read apart. The
  * library does not remember packets: one that is acknowledged twice counts twice, but an ACK of more
  * bytes than are in flight, as windlass_acked.in_flight_before or the packets reported as sent have
  * it, is refused with WINDLASS_INVALID, as is an RTT of more than a day.

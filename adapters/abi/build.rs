@@ -1,4 +1,4 @@
-//! Passes the directory of the header to the build scripts of dependents: `DEP_WINDLASS_MSQUIC_ABI_INCLUDE`.
+//! Passes the directory of the headers to the build scripts of dependents: `DEP_WINDLASS_ABI_INCLUDE`.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 use std::sync::mpsc::{Receiver, channel};
 
-use windlass_adapter::{Recorder, StateVariables};
+use crate::{Recorder, StateVariables};
 use windlass_controllers::{Decision, Event, EventKind, Path};
 
 use super::*;
@@ -58,7 +58,7 @@ fn lost(now_ms: u64, before: u64, after: u64) -> abi::Lost {
 
 #[test]
 fn a_frame_reaches_the_controller_in_the_contracts_order() {
-    let (mut path, events) = path("reno", abi::PACKET_NUMBERS);
+    let (mut path, events) = path("reno", abi::signal::PACKET_NUMBERS);
     path.on_rtt(50 * MS, &rtt(50)).unwrap();
     path.on_acked(&acked(50, 4000, 3000), &[packet(0, 0)]).unwrap();
     let [Event { kind: EventKind::PacketsAcked(acks), .. }] = events.try_iter().collect::<Vec<_>>()[..] else {
@@ -120,10 +120,13 @@ fn losses_one_after_the_other_may_be_persistent_congestion() {
     let is_persistent = |kind| matches!(kind, EventKind::PersistentCongestion(_));
     // Three probe timeouts are 3 · (10 + 4 · 5 + 25) ms.
     let long = [packet(5, 1), packet(6, 80), packet(7, 167)];
-    assert!(is_persistent(kind(&long, abi::PACKET_NUMBERS, 0)));
-    assert!(!is_persistent(kind(&[packet(5, 1), packet(6, 166)], abi::PACKET_NUMBERS, 0)), "not longer than that");
+    assert!(is_persistent(kind(&long, abi::signal::PACKET_NUMBERS, 0)));
     assert!(
-        !is_persistent(kind(&[packet(5, 1), packet(7, 167)], abi::PACKET_NUMBERS, 0)),
+        !is_persistent(kind(&[packet(5, 1), packet(6, 166)], abi::signal::PACKET_NUMBERS, 0)),
+        "not longer than that"
+    );
+    assert!(
+        !is_persistent(kind(&[packet(5, 1), packet(7, 167)], abi::signal::PACKET_NUMBERS, 0)),
         "what is between may have arrived"
     );
     assert!(!is_persistent(kind(&long, 0, 0)), "no numbers");
@@ -138,7 +141,7 @@ fn a_stack_reports_deliveries_itself_or_each_packet_sent() {
             _ => None,
         })
     };
-    let (mut path, events) = path("bbr", abi::SENT);
+    let (mut path, events) = path("bbr", abi::signal::SENT);
     for (number, at) in [(0, 1), (1, 2)] {
         let in_flight = (number + 1) * 1000;
         path.on_sent(&abi::Sent { now_ns: at * MS, number, in_flight, bytes: 1000, flags: 0 }).unwrap();
