@@ -128,7 +128,7 @@ impl Path {
                     min_ns: us(latest_ns / 2),
                     ack_delay_ns: us(latest_ns / 8),
                 };
-                self.flow.get_mut().0.tell(|path| path.on_rtt(now_ns, &rtt));
+                self.flow.get_mut().0.on_rtt(now_ns, &rtt);
             }
             let one_way = if frame.latest_ns.is_some() { abi::acked::ONE_WAY } else { 0 };
             let acked = abi::Acked {

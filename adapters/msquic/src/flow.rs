@@ -46,10 +46,9 @@ impl GuardedPath {
         }
     }
 
-    /// Passes an event without a decision to the path.
-    pub(crate) fn tell(&mut self, event: impl FnOnce(&mut dyn PathEvents)) {
-        // The decision after the next event shows that the flow ended.
-        if self.path.call_mut(|path| event(path.as_mut())) == Err(Panicked::Now) {
+    /// Passes the RTT sample of an ACK frame to the path. The decision after its acknowledgements shows whether the flow ended.
+    pub(crate) fn on_rtt(&mut self, now_ns: u64, rtt: &abi::Rtt) {
+        if self.path.call_mut(|path| path.on_rtt(now_ns, rtt)) == Err(Panicked::Now) {
             self.warn();
         }
     }
@@ -152,7 +151,7 @@ mod tests {
     fn a_sample_that_panics_ends_the_flow_with_its_acknowledgements() {
         let mut guarded = GuardedPath::new(Box::new(Fragile), "fragile".into());
         let mut decision = Decision::default();
-        guarded.tell(|path| path.on_rtt(0, &abi::Rtt::default()));
+        guarded.on_rtt(0, &abi::Rtt::default());
         guarded.update(&mut decision, |path| path.on_discarded(0, 0));
         assert_eq!(decision.flags, abi::decision::ENDED);
     }

@@ -183,7 +183,7 @@ unsafe extern "C" fn on_sent(flow: *mut c_void, sent: *const abi::Sent, decision
 unsafe extern "C" fn on_rtt(flow: *mut c_void, now_ns: u64, rtt: *const abi::Rtt) {
     // SAFETY: both are valid for this call (see `flow_and_decision`).
     let (flow, rtt) = unsafe { (&mut *flow.cast::<GuardedPath>(), &*rtt) };
-    flow.tell(|path| path.on_rtt(now_ns, rtt));
+    flow.on_rtt(now_ns, rtt);
 }
 
 unsafe extern "C" fn on_acked(flow: *mut c_void, acked: *const abi::Acked, decision: *mut Decision) {
