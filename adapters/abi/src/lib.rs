@@ -7,6 +7,7 @@
 #![no_std]
 
 use core::ffi::{c_char, c_void};
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 #[allow(unsafe_code, reason = "a table of functions is shared by threads")]
 pub mod msquic;
@@ -110,6 +111,14 @@ pub struct Path {
     pub group: *const c_void,
     pub group_size: usize,
     pub seed: u64,
+}
+
+impl Path {
+    /// The address of the peer, of its own family.
+    #[must_use]
+    pub fn peer(&self) -> SocketAddr {
+        SocketAddr::new(IpAddr::V6(Ipv6Addr::from(self.peer_address)).to_canonical(), self.peer_port)
+    }
 }
 
 /// A packet that was in flight, or several that the stack sums up.

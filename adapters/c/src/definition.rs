@@ -1,14 +1,11 @@
 //! What a name or a configuration file stands for: the controller of each peer, with its groups.
 
 use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_adapter::config::Config;
 use windlass_adapter::{ChoiceError, Flow, FlowBuilder, Groups, NamedController, NewFlow, Peer, Stack};
 use windlass_controllers::{Path, Time};
-
-use windlass_abi as abi;
 
 /// The key of a group that a stack names: the controller as a user types it, and the stack's bytes.
 type Key = (Arc<str>, Box<[u8]>);
@@ -35,12 +32,6 @@ pub struct NewPath<'a> {
     pub group: Option<&'a [u8]>,
     /// The flow's seed; 0: one of the definition's.
     pub seed: u64,
-}
-
-/// The address of a path's peer.
-#[must_use]
-pub fn peer_address(path: &abi::Path) -> SocketAddr {
-    SocketAddr::new(IpAddr::V6(Ipv6Addr::from(path.peer_address)).to_canonical(), path.peer_port)
 }
 
 /// Names of stacks, each kept once: recorders and errors outlive the call that brings one.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use windlass_adapter::Peer;
 use windlass_controllers::{Algorithm, Time};
 
-use crate::definition::{Definition, NewPath, peer_address};
+use crate::definition::{Definition, NewPath};
 use crate::guard::{Failure, GuardedFlow};
 use windlass_abi as abi;
 use windlass_adapter::stack_path::{Invalid, StackPath};
@@ -200,7 +200,7 @@ unsafe fn new_path<'a>(path: *const abi::Path) -> Result<NewPath<'a>, String> {
         // SAFETY: the caller promises as many bytes.
         size => Some(unsafe { std::slice::from_raw_parts(path.group.cast::<u8>(), size) }),
     };
-    let peer = Peer { address: peer_address(path), name };
+    let peer = Peer { address: path.peer(), name };
     Ok(NewPath { now: Time(path.now_ns), peer, mtu: path.mtu, group, seed: path.seed })
 }
 

@@ -1,7 +1,6 @@
 //! The plugin: the functions MsQuic calls.
 
 use std::ffi::{CStr, c_char, c_void};
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -111,10 +110,6 @@ unsafe extern "C" fn configure(path: *const c_char, error: *mut c_char, size: us
     }
 }
 
-fn address(path: &Path) -> SocketAddr {
-    SocketAddr::new(IpAddr::V6(Ipv6Addr::from(path.path.peer_address)).to_canonical(), path.path.peer_port)
-}
-
 unsafe extern "C" fn start(
     definition: *mut c_void,
     path: *const Path,
@@ -130,7 +125,7 @@ unsafe extern "C" fn start(
         let make = || {
             let new = NewConnection {
                 now: Time(path.path.now_ns),
-                peer: Peer { address: address(path), name },
+                peer: Peer { address: path.path.peer(), name },
                 mtu: path.path.mtu,
                 in_flight: path.in_flight,
                 app,
@@ -250,7 +245,7 @@ unsafe extern "C" fn trace(event: *const Trace) {
         };
         let new = event.path.as_ref().map(|path| ConnectionInfo {
             connection: event.connection,
-            peer: Peer { address: address(path), name: str_at(path.path.server_name) },
+            peer: Peer { address: path.path.peer(), name: str_at(path.path.server_name) },
             client: path.is_server == 0,
             app: str_at(path.app_name),
             now: Time(event.now_ns),
