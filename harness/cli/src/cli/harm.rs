@@ -17,13 +17,17 @@ use windlass_stacks::stack::Runner;
 /// Measure the harm that every controller does to every other, to goodput and RTT
 ///
 /// Two flows over 8 and 50 Mbit/s, 50 ms, buffers of one and four BDP, with tail drop and FQ-CoDel, beside what each has alone. Says
-/// of each controller whether it does no more harm to Reno and CUBIC than those do to each other. Runs that are done are kept, so
-/// that an interrupted command goes on where it stopped.
+/// of each controller whether it does no more harm to Reno and CUBIC, or those of --against, than they do to each other.
+/// Runs that are done are kept, so that an interrupted command goes on where it stopped.
 #[derive(Debug, clap::Args)]
 pub(super) struct Harm {
-    /// Controllers, separated by commas; native:NAME is a stack's own [default: all ours]. Reno and CUBIC are always among them
+    /// Controllers, separated by commas; native:NAME is a stack's own [default: all ours]. Those of --against are always among them
     #[arg(value_name = "NAME")]
     controllers: Vec<String>,
+    /// Controllers that are deployed, separated by commas: their harm to each other is the bound, and pairs without one of them are not
+    /// run [default: reno,cubic, and every pair is run]
+    #[arg(long, value_name = "NAME")]
+    against: Vec<String>,
     /// Stacks, separated by commas
     #[arg(long, value_name = "STACK", value_delimiter = ',', default_value = "sim")]
     stack: Vec<String>,
@@ -45,11 +49,13 @@ impl Harm {
         if controllers.is_empty() {
             controllers = NamedController::all().map(|entry| entry.name.to_owned()).collect();
         }
-        for name in DEPLOYED.iter().rev().filter(|name| !controllers.iter().any(|one| one == *name)).collect::<Vec<_>>()
-        {
-            controllers.insert(0, (*name).to_owned());
+        let mut against = choice::controllers(&self.against)?;
+        if against.is_empty() {
+            against = DEPLOYED.map(str::to_owned).into();
         }
-        let results = self.carry_out(&controllers, &stacks)?;
+        let missing: Vec<String> = against.iter().filter(|name| !controllers.contains(name)).cloned().collect();
+        controllers.splice(0..0, missing);
+        let results = self.carry_out(&controllers, &against, &stacks)?;
         let table = self.out.join("harm.csv");
         replace(&table, csv(&results))?;
         let html = self.out.join("harm.html");
@@ -64,14 +70,19 @@ impl Harm {
     fn sentences(&self, results: &Results) -> String {
         let of = |(number, name): (usize, &String)| {
             let on = if results.stack == "sim" { String::new() } else { format!(" on {}", results.stack) };
-            let sentence = results.safety(number).sentence();
+            let sentence = results.sentence(number);
             if self.markdown { format!("* `{name}`{on}: {sentence}\n") } else { format!("{name}{on}: {sentence}\n") }
         };
         results.controllers.iter().enumerate().map(of).collect()
     }
 
     /// Runs what is missing and gathers all of it, by stack.
-    fn carry_out(&self, controllers: &[String], stacks: &[Runner]) -> Result<Vec<Results>, CliError> {
+    fn carry_out(
+        &self,
+        controllers: &[String],
+        against: &[String],
+        stacks: &[Runner],
+    ) -> Result<Vec<Results>, CliError> {
         let store: Store<Measured> = Store::open(&self.out)?;
         // What is wanted, by stack, place and the numbers of one or two controllers.
         let mut wanted = Vec::new();
@@ -80,7 +91,10 @@ impl Harm {
         for (on, stack) in stacks.iter().enumerate() {
             for (place, at) in PLACES.iter().enumerate() {
                 for (number, name) in controllers.iter().enumerate() {
-                    let others = controllers.iter().enumerate().skip(number);
+                    let asked = |other: &String| {
+                        self.against.is_empty() || [name, other].iter().any(|one| against.contains(one))
+                    };
+                    let others = controllers.iter().enumerate().skip(number).filter(|(_, other)| asked(other));
                     let pairs = others.map(|(other, beside)| (Some(other), pair(at, name, beside, stack.name())));
                     for (other, cell) in [(None, solo(at, name, stack.name()))].into_iter().chain(pairs) {
                         wanted.push(((on, place, number, other), cell.key()));
@@ -99,6 +113,7 @@ impl Harm {
         let of = |stack: &Runner| Results {
             stack: stack.name().to_owned(),
             controllers: controllers.to_vec(),
+            against: against.to_vec(),
             ..Results::default()
         };
         let mut gathered: Vec<Results> = stacks.iter().map(of).collect();

@@ -95,6 +95,31 @@ fn schemes_are_compared_on_a_path() {
     assert!(fs::read_to_string(Path::new(&out).join("start-up.html")).unwrap().contains("id=\"start-up\""));
 }
 
+/// In real time every number varies, so that turns have a median and an interval.
+#[test]
+fn turns_over_sockets_are_medians() {
+    let place = Place::new();
+    let out = place.path("out");
+    let path = ["--link", "steady", "--rtt", "20", "--buffer", "10", "--rate", "5"];
+    let run =
+        [&["start-up", "cubic,reno", "--stack", "quinn", "--wire", "--turns", "6", "--out", &out], &path[..]].concat();
+    let first = windlass(&run);
+    assert!(first.status.success(), "{}", stderr(&first));
+    let text = stdout(&first);
+    assert!(text.starts_with("12 runs, 12 of them made now"), "{text}");
+    assert!(text.contains("\n5 Mbit/s, RTT 20 ms, buffer 10 BDP\n"), "{text}");
+    for scheme in ["cubic", "reno"] {
+        let line = text.lines().find(|line| line.starts_with(scheme)).unwrap_or_else(|| panic!("{text}"));
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[..3], [scheme, "quinn-wire", "6"], "{text}");
+        assert_eq!(line.matches(" to ").count(), 2, "{text}");
+    }
+    let csv = fs::read_to_string(Path::new(&out).join("start-up.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 13, "a line for each turn: {csv}");
+    let again = windlass(&run);
+    assert!(stdout(&again).starts_with("12 runs, 0 of them made now"), "{}", stdout(&again));
+}
+
 #[test]
 fn what_cannot_be_compared_is_said() {
     let place = Place::new();
@@ -181,6 +206,13 @@ fn a_controller_is_held_against_what_is_deployed() {
     ));
     assert_eq!(csv.lines().count(), 49);
     assert!(fs::read_to_string(Path::new(&out).join("harm.html")).unwrap().contains("id=\"harm\""));
+    // Something else is deployed: three alone and three pairs, all of which are there.
+    let against = windlass(&["harm", "reno,cubic,ledbat++", "--against", "ledbat++", "--out", &out]);
+    let text = stdout(&against);
+    assert!(text.starts_with("48 runs, 0 of them made now"), "{text}");
+    assert!(text.contains("\nledbat++: Safe to deploy against ledbat++:"), "{text}");
+    let csv = fs::read_to_string(Path::new(&out).join("harm.csv")).unwrap();
+    assert!(csv.contains("\nsim,goodput,8,1,tail-drop,reno,,,"), "pairs without it are not run: {csv}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::plan::{PLACES, Place, Queue};
 use crate::rfc9743::{Measured, Numbers};
 
-/// What is deployed, whose harm to each other bounds that of others.
+/// What the internet has, whose harm to each other bounds that of others unless something else is asked.
 pub const DEPLOYED: [&str; 2] = ["reno", "cubic"];
 
 /// Harm to a flow, at most 1; negative where it has more of it than alone.
@@ -24,13 +24,15 @@ pub struct Results {
     pub stack: String,
     /// The controllers.
     pub controllers: Vec<String>,
+    /// Those of them that are deployed already, whose harm to each other is the bound.
+    pub against: Vec<String>,
     /// Runs of one flow, by the number of its place and its controller's.
     pub solo: HashMap<(usize, usize), Measured>,
     /// Runs of two flows, of which the first has the smaller number.
     pub pairs: HashMap<(usize, usize, usize), Measured>,
 }
 
-/// Whether a controller is safe to deploy beside [`DEPLOYED`] ones.
+/// Whether a controller is safe to deploy beside those that are.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Safety {
     /// Everywhere: its greatest harm to goodput and to RTT, which is within the bounds.
@@ -44,7 +46,7 @@ pub enum Safety {
         /// Where it exceeds the bound most.
         at: Place,
         /// Whose goodput or RTT.
-        to: &'static str,
+        to: String,
         /// Whether it is the RTT.
         is_delay: bool,
         /// The harm there.
@@ -96,7 +98,7 @@ impl Results {
         harm.ok_or_else(|| "a flow got nothing through".to_owned())
     }
 
-    /// The greatest harm at a place that [`DEPLOYED`] controllers do to each other and to their like.
+    /// The greatest harm at a place that those of [`against`](Self::against) do to each other and to their like.
     ///
     /// # Errors
     /// One of them is not among the controllers, or a run is missing.
@@ -111,7 +113,7 @@ impl Results {
     }
 
     fn deployed(&self) -> Result<Vec<usize>, String> {
-        DEPLOYED.iter().map(|name| self.number(name).ok_or_else(|| format!("{name} was not run"))).collect()
+        self.against.iter().map(|name| self.number(name).ok_or_else(|| format!("{name} was not run"))).collect()
     }
 
     /// Whether controller number `by` is safe to deploy.
@@ -128,14 +130,14 @@ impl Results {
         for (number, at) in PLACES.into_iter().enumerate() {
             let bound = self.bound(number)?;
             let mut beyond = false;
-            for (to, name) in deployed.iter().zip(DEPLOYED) {
+            for (to, name) in deployed.iter().zip(&self.against) {
                 let harm = self.harm(number, *to, by)?;
                 most = Harm { goodput: most.goodput.max(harm.goodput), delay: most.delay.max(harm.delay) };
                 for (is_delay, harm, bound) in [(false, harm.goodput, bound.goodput), (true, harm.delay, bound.delay)] {
                     let excess = harm - bound;
                     beyond |= excess > SLACK;
                     if excess > worst.as_ref().map_or(SLACK, |(most, _)| *most) {
-                        let at = Safety::Unsafe { places: 0, queued: 0, at, to: name, is_delay, harm, bound };
+                        let at = Safety::Unsafe { places: 0, queued: 0, at, to: name.clone(), is_delay, harm, bound };
                         worst = Some((excess, at));
                     }
                 }
@@ -150,22 +152,31 @@ impl Results {
             _ => Safety::Safe(most),
         })
     }
-}
 
-impl Safety {
-    /// One sentence.
+    /// The names of [`against`](Self::against), for a sentence.
     #[must_use]
-    pub fn sentence(&self) -> String {
+    pub fn deployed_names(&self) -> String {
+        match &self.against[..] {
+            deployed if deployed == DEPLOYED => "Reno and CUBIC".to_owned(),
+            [some @ .., last] if !some.is_empty() => format!("{} and {last}", some.join(", ")),
+            one => one.concat(),
+        }
+    }
+
+    /// Whether controller number `by` is safe to deploy, in one sentence.
+    #[must_use]
+    pub fn sentence(&self, by: usize) -> String {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
-        match self {
+        match self.safety(by) {
             Safety::Safe(most) => format!(
-                "Safe to deploy against Reno and CUBIC: it takes at most {} of their goodput and adds at most {} of their RTT.",
+                "Safe to deploy against {}: it takes at most {} of their goodput and adds at most {} of their RTT.",
+                self.deployed_names(),
                 percent(most.goodput.max(0.0)),
                 percent(most.delay.max(0.0))
             ),
             Safety::Unsafe { places, queued, at, to, is_delay, harm, bound } => {
-                let what = if *is_delay { "of its RTT is added" } else { "of its goodput is taken" };
-                let queues = if *queued == 0 {
+                let what = if is_delay { "of its RTT is added" } else { "of its goodput is taken" };
+                let queues = if queued == 0 {
                     "none of them with FQ-CoDel".to_owned()
                 } else {
                     format!("{queued} of them with FQ-CoDel")
@@ -173,8 +184,8 @@ impl Safety {
                 format!(
                     "Not safe at {places} of {} places, {queues}: of {to} {} {what} at {at}, where {} is the bound.",
                     PLACES.len(),
-                    percent(*harm),
-                    percent(*bound)
+                    percent(harm),
+                    percent(bound)
                 )
             }
             Safety::NotRun(why) => format!("Not known: {why}."),

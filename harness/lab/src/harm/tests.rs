@@ -22,7 +22,11 @@ fn run(own: f64, rtt_ms: f64, other: Option<(f64, f64)>) -> Measured {
 
 /// Reno and CUBIC, and a third that takes so much of the ten both have, at every place.
 fn results(taken: f64) -> Results {
-    let mut results = Results { controllers: ["reno", "cubic", "own"].map(str::to_owned).into(), ..Results::default() };
+    let mut results = Results {
+        controllers: ["reno", "cubic", "own"].map(str::to_owned).into(),
+        against: DEPLOYED.map(str::to_owned).into(),
+        ..Results::default()
+    };
     for place in 0..PLACES.len() {
         for number in 0..3 {
             results.solo.insert((place, number), run(10.0, 60.0, None));
@@ -48,15 +52,31 @@ fn harm_is_a_share_of_what_a_flow_has_alone() {
 #[test]
 fn who_does_more_than_is_done_already_is_not_safe() {
     assert!(matches!(results(6.0).safety(2), Safety::Safe(_)));
-    let Safety::Unsafe { places: 8, queued: 4, to: "reno", is_delay: false, .. } = results(9.0).safety(2) else {
+    let Safety::Unsafe { places: 8, queued: 4, to, is_delay: false, .. } = results(9.0).safety(2) else {
         panic!("{:?}", results(9.0).safety(2));
     };
+    assert_eq!(to, "reno");
     for number in 0..2 {
         assert!(matches!(results(9.0).safety(number), Safety::Safe(_)), "what bounds others");
     }
     let mut missing = results(9.0);
     missing.pairs.remove(&(3, 1, 2));
-    assert_eq!(missing.safety(2).sentence(), "Not known: it is not done yet.");
+    assert_eq!(missing.sentence(2), "Not known: it is not done yet.");
+}
+
+/// Ware et al. 2019 §4: the bound is the harm of what is deployed; beside another incumbent it is another.
+#[test]
+fn the_bound_is_the_harm_of_those_that_are_deployed() {
+    let mut against = Results { against: vec!["own".to_owned()], ..results(9.0) };
+    assert_eq!(against.bound(0), Ok(Harm { goodput: 0.5, delay: 0.25 }), "own to itself");
+    for number in 0..2 {
+        assert!(matches!(against.safety(number), Safety::Safe(Harm { goodput, .. }) if goodput < 0.11));
+    }
+    assert!(against.sentence(0).starts_with("Safe to deploy against own: it takes at most 10 % of"));
+    let three = Results { against: ["a", "b", "c"].map(str::to_owned).into(), ..Results::default() };
+    assert_eq!(three.deployed_names(), "a, b and c");
+    against.pairs.retain(|(_, first, second), _| *first == 2 || *second == 2);
+    assert!(matches!(against.safety(0), Safety::Safe(_)), "pairs of others are not asked for");
 }
 
 #[test]

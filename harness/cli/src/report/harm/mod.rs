@@ -18,11 +18,13 @@ pub fn page(results: &[Results]) -> String {
     #[derive(Serialize)]
     struct Stack<'a> {
         stack: &'a str,
+        /// Names of those that are deployed.
+        against: String,
         controllers: &'a [String],
         sentences: Vec<String>,
         /// By place, who is harmed and who does it: to goodput and to delay, percent; `null` where it was not run.
         harm: Vec<Vec<Vec<Percent>>>,
-        /// By place: what Reno and CUBIC do to each other, percent.
+        /// By place: what those that are deployed do to each other, percent.
         bounds: Vec<Percent>,
     }
     #[derive(Serialize)]
@@ -41,8 +43,9 @@ pub fn page(results: &[Results]) -> String {
         let row = |place, to| numbers.clone().map(|by| one.harm(place, to, by).ok().map(percent)).collect();
         Stack {
             stack: &one.stack,
+            against: one.deployed_names(),
             controllers: &one.controllers,
-            sentences: numbers.clone().map(|number| one.safety(number).sentence()).collect(),
+            sentences: numbers.clone().map(|number| one.sentence(number)).collect(),
             harm: (0..PLACES.len()).map(|place| numbers.clone().map(|to| row(place, to)).collect()).collect(),
             bounds: (0..PLACES.len()).map(|place| one.bound(place).ok().map(percent)).collect(),
         }
@@ -71,12 +74,14 @@ pub fn page(results: &[Results]) -> String {
 mod tests {
     use super::*;
     use crate::report::frame::{unpacked, written};
+    use windlass_lab::harm::DEPLOYED;
 
     #[test]
     fn the_page_holds_every_pair_and_asks_for_nothing() {
         let results = Results {
             stack: "sim".to_owned(),
-            controllers: ["reno", "cubic"].map(str::to_owned).into(),
+            controllers: DEPLOYED.map(str::to_owned).into(),
+            against: DEPLOYED.map(str::to_owned).into(),
             ..Results::default()
         };
         let html = page(&[results]);

@@ -47,7 +47,7 @@ function sectionOf(stack) {
   const draw = () => {
     map.replaceChildren(matrixOf(stack, state.place, state.measure));
     const bound = stack.bounds[state.place]?.[state.measure];
-    facts.textContent = bound === undefined ? "Reno and CUBIC were not run there." : `Reno and CUBIC do at most ${bound} % to each other there; framed is what is more by over 5.`;
+    facts.textContent = bound === undefined ? `Between ${stack.against} not all was run there.` : `${bound} % is the most that ${stack.against} do to each other and their like there; framed is what is more by over 5.`;
     zoom();
   };
   const choose = (label, words, key) => {
