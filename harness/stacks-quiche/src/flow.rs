@@ -99,9 +99,10 @@ impl Flow {
         Ok(())
     }
 
-    /// Hands over as much as quiche takes, so that the application never limits the flow, but no more than two windows
-    /// at once: while a probe is due quiche ignores the window (`cwnd_available` in its `src/recovery/gcongestion/recovery.rs`)
-    /// and takes whatever flow control allows.
+    /// Hands over as much as quiche takes, so that the application never limits the flow, but no more than two windows that are not
+    /// sent yet: quiche takes what the window has room for with every ACK again, whatever waits already (`update_tx_cap` in its
+    /// `src/lib.rs`), and while a probe is due, whatever flow control allows (`cwnd_available` in
+    /// `src/recovery/gcongestion/recovery.rs`). Of a flow that is paced below its window gigabytes would wait.
     fn write(&mut self, now: Instant) -> Result<(), String> {
         if self.ended || self.finished {
             return Ok(());
@@ -118,8 +119,7 @@ impl Flow {
         };
         loop {
             if self.transfer.unwritten.is_empty() && !self.transfer.is_written() {
-                let window = connection.path_stats().next().map_or(0, |path| path.cwnd as u64);
-                if self.transfer.made() - before > 2 * window {
+                if unsent(connection, self.transfer.made()) > 2 * window(connection) {
                     return Ok(());
                 }
                 match connection.stream_capacity(STREAM) {
@@ -170,6 +170,17 @@ impl Flow {
         let now = sender_log.now;
         self.controller.observe(now, connection, &mut sender_log)
     }
+}
+
+/// The congestion window, bytes.
+fn window(connection: &Connection) -> u64 {
+    connection.path_stats().next().map_or(0, |path| path.cwnd as u64)
+}
+
+/// Bytes of the `made` ones that `connection` has not sent yet, at least: headers count as sent data.
+fn unsent(connection: &Connection, made: u64) -> u64 {
+    let stats = connection.stats();
+    made.saturating_sub(stats.sent_bytes.saturating_sub(stats.stream_retrans_bytes))
 }
 
 impl sans_io::Connection for Flow {
@@ -290,8 +301,7 @@ impl sans_io::Connection for Flow {
     }
 
     fn window(&mut self) -> Option<u64> {
-        let connection = self.end(Role::Sender).connection_ref()?;
-        connection.path_stats().next().map(|path| path.cwnd as u64)
+        self.end(Role::Sender).connection_ref().map(window)
     }
 
     fn packets(&mut self) -> Option<(u64, u64)> {

@@ -11,7 +11,8 @@ use crate::report::start_up;
 use windlass_lab::grid::{Cell, Store};
 use windlass_lab::output::replace;
 use windlass_lab::start_up::{
-    BUFFERS, Link, Measured, Place, Question, RATE_MBPS, RTTS_MS, Results, Row, SIZES, Scheme, Spread, measure, table,
+    BUFFERS, Link, Measured, Place, Question, RATE_MBPS, RTTS_MS, Results, Row, SIZES, Scheme, Spread, Turns, measure,
+    table,
 };
 use windlass_stacks::stack::Runner;
 
@@ -184,22 +185,13 @@ fn turns(results: &Results) -> String {
         "filled: s to 90 % of the path; lost: packets in 30 round trips; medians, and their 95 % intervals, of the turns that ran\n",
     );
     let heads = [("scheme", Left), ("stack", Left), ("turns", Right), ("filled", Right), ("lost", Right)];
-    for rows in results.rows.chunk_by(|a, b| a.place == b.place) {
-        text.push_str(&format!("\n{}\n", rows[0].place));
-        let of = rows.chunk_by(|a, b| (&a.scheme, &a.stack) == (&b.scheme, &b.stack));
-        let lines: Vec<Vec<String>> = of
-            .map(|turns| {
-                let ran: Vec<&Measured> = turns
-                    .iter()
-                    .filter_map(|row| row.answer(None, false))
-                    .filter(|read| read.reason().is_none())
-                    .collect();
-                let filled = Spread::of(ran.iter().map(|read| read.filled_s()));
-                let lost = Spread::of(ran.iter().map(|read| read.lost().map(|lost| lost as f64)));
-                let (first, count) = (&turns[0], ran.len().to_string());
-                vec![first.scheme.to_string(), first.stack.clone(), count, spread(filled, 2), spread(lost, 0)]
-            })
-            .collect();
+    let all: Vec<Turns<'_>> = results.turns().collect();
+    for of in all.chunk_by(|a, b| a.first.place == b.first.place) {
+        text.push_str(&format!("\n{}\n", of[0].first.place));
+        let line = |Turns { first, ran, filled_s, lost }: &Turns<'_>| {
+            vec![first.scheme.to_string(), first.stack.clone(), ran.to_string(), spread(*filled_s, 2), spread(*lost, 0)]
+        };
+        let lines: Vec<Vec<String>> = of.iter().map(line).collect();
         text.extend(aligned(&heads, &lines).iter().map(|line| format!("{line}\n")));
     }
     text

@@ -13,7 +13,7 @@ mod turns;
 pub use measure::{Measured, measure};
 pub use plan::{BUFFERS, Link, Place, Question, RATE_MBPS, RTTS_MS, SIZES, Scheme};
 pub use table::{Results, Row, table};
-pub use turns::Spread;
+pub use turns::{Spread, Turns};
 
 #[cfg(test)]
 mod tests;

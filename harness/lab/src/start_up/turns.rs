@@ -1,5 +1,8 @@
 //! What many runs of the same that do not repeat say together.
 
+use super::measure::Measured;
+use super::table::{Results, Row};
+
 /// The part of cases in which a median may lie beyond either end of its interval.
 const BEYOND: f64 = 0.025;
 
@@ -42,6 +45,40 @@ fn left_out(count: usize) -> Option<usize> {
         below += term;
     }
     rank
+}
+
+/// A scheme's flow alone on a stack at a place, in all its turns.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Turns<'a> {
+    /// The first of them.
+    pub first: &'a Row,
+    /// How many ran.
+    pub ran: usize,
+    /// See [`Measured::Run::filled_s`].
+    pub filled_s: Option<Spread>,
+    /// Packets lost.
+    pub lost: Option<Spread>,
+}
+
+impl<'a> Turns<'a> {
+    fn of(rows: &'a [Row]) -> Turns<'a> {
+        let read = rows.iter().filter_map(|row| row.answer(None, false));
+        let ran: Vec<&Measured> = read.filter(|read| read.reason().is_none()).collect();
+        Turns {
+            first: &rows[0],
+            ran: ran.len(),
+            filled_s: Spread::of(ran.iter().map(|read| read.filled_s())),
+            lost: Spread::of(ran.iter().map(|read| read.lost().map(|lost| lost as f64))),
+        }
+    }
+}
+
+impl Results {
+    /// By place, stack and scheme.
+    pub fn turns(&self) -> impl Iterator<Item = Turns<'_>> {
+        let of = |row: &Row| (row.place, row.stack.clone(), row.scheme.clone());
+        self.rows.chunk_by(move |a, b| of(a) == of(b)).map(Turns::of)
+    }
 }
 
 #[cfg(test)]

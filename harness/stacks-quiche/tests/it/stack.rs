@@ -1,7 +1,10 @@
 //! Tests every stack has to pass, and ECN, dropped packets and native controllers on quiche.
 
+use serde_json::Value;
 use windlass_adapter::step::{Entry, Steps};
 use windlass_controllers::EventKind;
+use windlass_lab::evaluation::Source;
+use windlass_lab::testkit::logged;
 use windlass_qlog::Profile;
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
 use windlass_simulator::scenario::Scenario;
@@ -224,4 +227,20 @@ fn what_a_probe_lets_in_is_bounded() {
     let outcome = run(text);
     assert!(outcome.flows.iter().any(|flow| flow.packets_lost > 0));
     assert_eq!(outcome.flows.len(), 10);
+}
+
+/// A flow that is paced below its window is asked for more data with every ACK: what waits is two windows, not all of them.
+#[test]
+fn what_waits_below_a_pacing_rate_is_bounded() {
+    let text = LINK.to_owned() + "[[flow]]\ncontroller = \"under-test\"\n";
+    let source = Source { name: "waits".to_owned(), file: "waits".to_owned(), text };
+    let log = logged(&source, "native:bbr2", quiche()).unwrap();
+    let moved = log
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line.trim_start_matches('\u{1e}')).ok())
+        .filter(|event| event["name"] == "quic:stream_data_moved" && event["data"]["from"] == "application");
+    let length = |event: &Value| event["data"]["raw"]["length"].as_u64().unwrap();
+    let handed_over: u64 = moved.map(|event| length(&event)).sum();
+    // 10 Mbit/s for 10 s.
+    assert!((10_000_000..13_500_000).contains(&handed_over), "{handed_over} bytes");
 }

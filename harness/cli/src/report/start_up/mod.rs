@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::frame::Page;
 use windlass_lab::grid::CODE;
-use windlass_lab::start_up::{Measured, Results, SIZES};
+use windlass_lab::start_up::{Measured, Results, SIZES, Spread};
 
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
 const STYLE: &str = include_str!("page.css");
@@ -32,6 +32,19 @@ impl<'a> Answer<'a> {
     }
 }
 
+/// Of several turns; an end of the interval, and the median, is `null` where that turn has no such thing.
+#[derive(Serialize)]
+struct Median {
+    median: Option<f64>,
+    interval: Option<(Option<f64>, Option<f64>)>,
+}
+
+impl Median {
+    fn of(spread: Option<Spread>) -> Option<Median> {
+        spread.map(|Spread { median, interval }| Median { median, interval })
+    }
+}
+
 /// The page of `results`.
 #[must_use]
 pub fn page(results: &Results) -> String {
@@ -45,11 +58,22 @@ pub fn page(results: &Results) -> String {
         answers: Vec<[Option<Answer<'a>>; 2]>,
     }
     #[derive(Serialize)]
+    struct Turns<'a> {
+        scheme: String,
+        stack: &'a str,
+        place: String,
+        ran: usize,
+        filled_s: Option<Median>,
+        lost: Option<Median>,
+    }
+    #[derive(Serialize)]
     struct All<'a> {
         windlass: &'a str,
         code: &'a str,
         sizes: [u64; 4],
         rows: Vec<Line<'a>>,
+        /// Empty where each is run once.
+        turns: Vec<Turns<'a>>,
     }
     let rows = results.rows.iter().map(|row| {
         let asked = [None].into_iter().chain(SIZES.map(Some));
@@ -62,7 +86,22 @@ pub fn page(results: &Results) -> String {
             answers: asked.map(both).collect(),
         }
     });
-    let all = All { windlass: env!("CARGO_PKG_VERSION"), code: CODE, sizes: SIZES, rows: rows.collect() };
+    let turns = results.turns().map(|of| Turns {
+        scheme: of.first.scheme.to_string(),
+        stack: &of.first.stack,
+        place: of.first.place.to_string(),
+        ran: of.ran,
+        filled_s: Median::of(of.filled_s),
+        lost: Median::of(of.lost),
+    });
+    let repeated = results.rows.iter().any(|row| row.turn > 1);
+    let all = All {
+        windlass: env!("CARGO_PKG_VERSION"),
+        code: CODE,
+        sizes: SIZES,
+        rows: rows.collect(),
+        turns: turns.filter(|_| repeated).collect(),
+    };
     let page = Page {
         title: "Start-up",
         skip: "Skip to the tables",
@@ -104,6 +143,7 @@ mod tests {
         );
         assert_eq!((&row["answers"][0][0]["lost"], &row["answers"][0][1]), (&7.into(), &serde_json::Value::Null));
         assert_eq!(row["answers"][1][1]["reason"], "</script>");
+        assert_eq!(data["turns"].as_array().unwrap().len(), 0);
         assert!(!html.contains("{{"), "every slot is filled");
         let own = written(&SCRIPTS);
         assert!(!own.contains("http:") && !own.contains("https:") && !own.contains("fetch("), "no address in the page");

@@ -3,8 +3,9 @@
 const METRICS = {};
 const all = JSON.parse(await unpackedText("start-up"));
 const places = [...new Set(all.rows.map((row) => row.place))];
-const repeated = all.rows.some((row) => row.turn > 1);
-const nameOf = (row) => (row.stack === "sim" ? row.scheme : `${row.scheme} on ${row.stack}`) + (repeated ? `, turn ${row.turn}` : "");
+const repeated = all.turns.length > 0;
+const schemeOf = (row) => (row.stack === "sim" ? row.scheme : `${row.scheme} on ${row.stack}`);
+const nameOf = (row) => schemeOf(row) + (repeated ? `, turn ${row.turn}` : "");
 const titleOf = (rows) => rows[0].place;
 const idOf = (rows) => `of-${places.indexOf(rows[0].place)}`;
 const size = (bytes) => (bytes < 1e6 ? `${bytes / 1e3} kB` : `${bytes / 1e6} MB`);
@@ -15,19 +16,45 @@ function column(rows, label, read, digits) {
   return { label, value: read, numeric: true, better: "low", text: (row) => show(read(row), digits) };
 }
 
+/** Whether any row has been asked the question, of a flow that fills the path or of the transfer before `nth`. */
+const isAsked = (rows, nth, rival) => rows.some((row) => row.answers[nth][rival]);
+
 function columnsOf(rows, rival) {
   const filling = (row) => row.answers[0][rival];
-  return [
-    wordColumn("Scheme", nameOf, { header: true }),
+  const fills = [
     column(rows, "Filled, s", (row) => filling(row)?.filled_s, 2),
     column(rows, "Lost", (row) => filling(row)?.lost, 0),
     column(rows, "Queue at most", (row) => filling(row)?.queue_peak, 0),
-    ...all.sizes.map((bytes, nth) => column(rows, `${size(bytes)}, ms`, (row) => {
-      const seconds = row.answers[nth + 1][rival]?.completed_s;
-      return seconds === null || seconds === undefined ? seconds : 1e3 * seconds;
-    }, 0)),
+  ];
+  const transfers = all.sizes.map((bytes, nth) => column(rows, `${size(bytes)}, ms`, (row) => {
+    const seconds = row.answers[nth + 1][rival]?.completed_s;
+    return seconds === null || seconds === undefined ? seconds : 1e3 * seconds;
+  }, 0));
+  return [
+    wordColumn("Scheme", nameOf, { header: true }),
+    ...isAsked(rows, 0, rival) ? fills : [],
+    ...transfers.filter((_, nth) => isAsked(rows, nth + 1, rival)),
   ];
 }
+
+/** Medians of turns, with the ends of their intervals. */
+function turnsOf(place) {
+  const rows = all.turns.filter((row) => row.place === place);
+  const spread = (label, read, digits) => [
+    column(rows, label, (row) => read(row)?.median, digits),
+    column(rows, "from", (row) => read(row)?.interval?.[0], digits),
+    column(rows, "to", (row) => read(row)?.interval?.[1], digits),
+  ];
+  const columns = [
+    wordColumn("Scheme", schemeOf, { header: true }),
+    column(rows, "Turns", (row) => row.ran, 0),
+    ...spread("Filled, s", (row) => row.filled_s, 2),
+    ...spread("Lost", (row) => row.lost, 0),
+  ];
+  return titled("Medians of the turns, and their 95 % intervals", columns, rows);
+}
+
+const titled = (caption, columns, rows) => [el("h3", {}, caption), sortableTable({ caption, columns, rows })];
 
 function reasons(rows) {
   const seen = rows.flatMap((row) => row.answers.flat().filter((answer) => answer?.reason).map((answer) => `${nameOf(row)}: ${answer.reason}`));
@@ -35,10 +62,11 @@ function reasons(rows) {
 }
 
 function sectionOf(rows) {
+  const both = ["Alone", "Beside a flow that was there before"].map((caption, rival) => titled(caption, columnsOf(rows, rival), rows));
   return el("section", { id: idOf(rows), "aria-labelledby": `${idOf(rows)}-title` },
     el("h2", { id: `${idOf(rows)}-title`, style: "text-transform: none" }, titleOf(rows)),
-    sortableTable({ caption: "Alone", columns: columnsOf(rows, 0), rows }),
-    sortableTable({ caption: "Beside a flow that was there before", columns: columnsOf(rows, 1), rows }),
+    ...repeated ? turnsOf(titleOf(rows)) : [],
+    ...both.filter((_, rival) => rows.some((row) => row.answers.some((answer) => answer[rival]))).flat(),
     ...reasons(rows));
 }
 
