@@ -3,8 +3,6 @@
 
 mod calls;
 mod events;
-#[cfg(target_os = "linux")]
-mod loopback;
 mod names;
 mod network;
 mod paths;

@@ -1,0 +1,112 @@
+//! CPU time of a whole server: ours beside quiche's own controllers, by turns over loopback.
+//! `cargo bench -p windlass-quiche --bench server [-- TURNS [MEGABYTES]]`, with quiche as in `ci/quiche`.
+
+use std::error::Error;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+
+use boring::ssl::{SslContextBuilder, SslMethod, SslVerifyMode};
+use boring::x509::X509;
+use windlass_adapter_testkit::files::{self, Identity};
+use windlass_adapter_testkit::server::{self, Stack};
+use windlass_quiche_testkit::udp::{self, Paced};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// The stream of the request and its answer.
+const STREAM: u64 = 0;
+
+fn main() -> Result<()> {
+    server::beside::<Quiche>(&[("cubic", "native:cubic"), ("reno", "native:reno"), ("bbr", "native:bbr2")])
+}
+
+struct Quiche;
+
+/// What quiche calls `controller`.
+fn name(controller: &str) -> String {
+    controller.strip_prefix("native:").map_or_else(|| format!("windlass/{controller}"), str::to_owned)
+}
+
+/// Sends what may leave, waits, runs timers and takes all that has arrived.
+fn turn(socket: &UdpSocket, paced: &mut Paced, buffer: &mut [u8]) -> Result<()> {
+    paced.send(socket)?;
+    udp::wait(socket, paced.timeout())?;
+    paced.expire();
+    let here = socket.local_addr()?;
+    loop {
+        match socket.recv_from(buffer) {
+            Ok((bytes, from)) => paced.receive(&mut buffer[..bytes], from, here),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+impl Stack for Quiche {
+    fn serve(identity: &Identity, controller: &str, bytes: u64, listens: impl FnOnce(SocketAddr)) -> Result<()> {
+        let mut config = udp::server::config(&identity.certificate, &identity.key)?;
+        udp::prepare(&mut config, &name(controller))?;
+        config.set_application_protos(&[udp::PROTOCOL])?;
+        let socket = udp::bind("127.0.0.1:0")?;
+        let here = socket.local_addr()?;
+        listens(here);
+        let mut buffer = vec![0; 65_535];
+        udp::wait(&socket, None)?;
+        let (first, peer) = socket.recv_from(&mut buffer)?;
+        let mut paced = Paced::new(quiche::accept(&udp::connection_id()?, None, here, peer, &mut config)?);
+        paced.receive(&mut buffer[..first], peer, here);
+        let mut chunks = server::chunks(bytes);
+        // What quiche had no room for yet; `None` when all is handed over.
+        let mut waiting: Option<&[u8]> = Some(&[]);
+        let mut asked = false;
+        while !paced.connection.is_closed() {
+            asked |= paced.connection.stream_readable(STREAM);
+            while asked && let Some(rest) = waiting {
+                let next = if rest.is_empty() { chunks.next() } else { Some(rest) };
+                match paced.connection.stream_send(STREAM, next.unwrap_or_default(), next.is_none()) {
+                    Ok(taken) => waiting = next.map(|bytes| &bytes[taken..]),
+                    Err(quiche::Error::Done) => {
+                        waiting = next.or(waiting);
+                        break;
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+                if waiting.is_some_and(|rest| !rest.is_empty()) {
+                    break;
+                }
+            }
+            turn(&socket, &mut paced, &mut buffer)?;
+        }
+        Ok(())
+    }
+
+    fn fetch(server: SocketAddr, certificate: &[u8]) -> Result<u64> {
+        let mut tls = SslContextBuilder::new(SslMethod::tls())?;
+        tls.cert_store_mut().add_cert(X509::from_der(certificate)?)?;
+        tls.set_verify(SslVerifyMode::PEER);
+        let mut config = quiche::Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
+        udp::prepare(&mut config, "cubic")?;
+        config.set_application_protos(&[udp::PROTOCOL])?;
+        config.verify_peer(true);
+        let socket = udp::bind("127.0.0.1:0")?;
+        let id = udp::connection_id()?;
+        let mut paced = Paced::new(quiche::connect(Some(files::NAME), &id, socket.local_addr()?, server, &mut config)?);
+        let mut buffer = vec![0; 65_535];
+        let (mut asked, mut came) = (false, 0);
+        while !paced.connection.is_closed() {
+            if !asked && paced.connection.is_established() {
+                asked = paced.connection.stream_send(STREAM, b"?", true)? == 1;
+            }
+            while let Ok((read, end)) = paced.connection.stream_recv(STREAM, &mut buffer) {
+                came += read as u64;
+                if end {
+                    paced.connection.close(true, 0, b"")?;
+                    paced.send(&socket)?;
+                    return Ok(came);
+                }
+            }
+            turn(&socket, &mut paced, &mut buffer)?;
+        }
+        Err(format!("the connection ended after {came} bytes: {:?}", paced.connection.peer_error()).into())
+    }
+}
