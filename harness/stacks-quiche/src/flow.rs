@@ -23,6 +23,8 @@ pub const STREAM: u64 = 2;
 /// The largest datagram of the sender that is taken for one without data, bytes: an ACK alone
 /// is smaller, and data fills whole datagrams.
 const MAX_WITHOUT_DATA: usize = 100;
+/// Windows of data that are handed over before they have arrived: many, since behind a loss nothing arrives in order.
+const AHEAD: u64 = 16;
 /// The error code connections are closed with.
 const DONE: u64 = 0;
 
@@ -99,9 +101,9 @@ impl Flow {
         Ok(())
     }
 
-    /// Hands over as much as quiche takes, so that the application never limits the flow, but no more than two windows that are not
-    /// sent yet: quiche takes what the window has room for with every ACK again, whatever waits already (`update_tx_cap` in its
-    /// `src/lib.rs`), and while a probe is due, whatever flow control allows (`cwnd_available` in
+    /// Hands over as much as quiche takes, so that the application never limits the flow, but no more than [`AHEAD`] windows that
+    /// have not arrived in order: quiche takes what the window has room for with every ACK again, whatever waits already
+    /// (`update_tx_cap` in its `src/lib.rs`), and while a probe is due, whatever flow control allows (`cwnd_available` in
     /// `src/recovery/gcongestion/recovery.rs`). Of a flow that is paced below its window gigabytes would wait.
     fn write(&mut self, now: Instant) -> Result<(), String> {
         if self.ended || self.finished {
@@ -119,7 +121,7 @@ impl Flow {
         };
         loop {
             if self.transfer.unwritten.is_empty() && !self.transfer.is_written() {
-                if unsent(connection, self.transfer.made()) > 2 * window(connection) {
+                if self.transfer.made() - self.transfer.in_order() > AHEAD * window(connection) {
                     return Ok(());
                 }
                 match connection.stream_capacity(STREAM) {
@@ -175,12 +177,6 @@ impl Flow {
 /// The congestion window, bytes.
 fn window(connection: &Connection) -> u64 {
     connection.path_stats().next().map_or(0, |path| path.cwnd as u64)
-}
-
-/// Bytes of the `made` ones that `connection` has not sent yet, at least: headers count as sent data.
-fn unsent(connection: &Connection, made: u64) -> u64 {
-    let stats = connection.stats();
-    made.saturating_sub(stats.sent_bytes.saturating_sub(stats.stream_retrans_bytes))
 }
 
 impl sans_io::Connection for Flow {
