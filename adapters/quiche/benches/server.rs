@@ -2,11 +2,8 @@
 //! `cargo bench -p windlass-quiche --bench server [-- TURNS [MEGABYTES]]`, with quiche as in `ci/quiche`.
 
 use std::error::Error;
-use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 
-use boring::ssl::{SslContextBuilder, SslMethod, SslVerifyMode};
-use boring::x509::X509;
 use windlass_adapter_testkit::files::{self, Identity};
 use windlass_adapter_testkit::server::{self, Stack};
 use windlass_quiche_testkit::udp::{self, Paced};
@@ -28,16 +25,29 @@ fn name(controller: &str) -> String {
 }
 
 /// Sends what may leave, waits, runs timers and takes all that has arrived.
-fn turn(socket: &UdpSocket, paced: &mut Paced, buffer: &mut [u8]) -> Result<()> {
+fn turn(socket: &UdpSocket, paced: &mut Paced, buffer: &mut [u8]) -> std::io::Result<()> {
     paced.send(socket)?;
     udp::wait(socket, paced.timeout())?;
     paced.expire();
-    let here = socket.local_addr()?;
+    paced.receive_all(socket, buffer)
+}
+
+/// Hands over as much of the answer as quiche has room for: `rest`, then `chunks`; returns whether that was all of it.
+fn write<'a>(
+    connection: &mut quiche::Connection,
+    rest: &mut &'a [u8],
+    chunks: &mut impl Iterator<Item = &'a [u8]>,
+) -> quiche::Result<bool> {
     loop {
-        match socket.recv_from(buffer) {
-            Ok((bytes, from)) => paced.receive(&mut buffer[..bytes], from, here),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-            Err(error) => return Err(error.into()),
+        if rest.is_empty() {
+            *rest = chunks.next().unwrap_or_default();
+        }
+        let last = rest.is_empty();
+        match connection.stream_send(STREAM, rest, last) {
+            Ok(_) if last => return Ok(true),
+            Ok(taken) => *rest = &rest[taken..],
+            Err(quiche::Error::Done) => return Ok(false),
+            Err(error) => return Err(error),
         }
     }
 }
@@ -55,25 +65,12 @@ impl Stack for Quiche {
         let (first, peer) = socket.recv_from(&mut buffer)?;
         let mut paced = Paced::new(quiche::accept(&udp::connection_id()?, None, here, peer, &mut config)?);
         paced.receive(&mut buffer[..first], peer, here);
-        let mut chunks = server::chunks(bytes);
-        // What quiche had no room for yet; `None` when all is handed over.
-        let mut waiting: Option<&[u8]> = Some(&[]);
-        let mut asked = false;
+        let (mut rest, mut chunks) = (&[][..], server::chunks(bytes));
+        let (mut asked, mut written) = (false, false);
         while !paced.connection.is_closed() {
             asked |= paced.connection.stream_readable(STREAM);
-            while asked && let Some(rest) = waiting {
-                let next = if rest.is_empty() { chunks.next() } else { Some(rest) };
-                match paced.connection.stream_send(STREAM, next.unwrap_or_default(), next.is_none()) {
-                    Ok(taken) => waiting = next.map(|bytes| &bytes[taken..]),
-                    Err(quiche::Error::Done) => {
-                        waiting = next.or(waiting);
-                        break;
-                    }
-                    Err(error) => return Err(error.into()),
-                }
-                if waiting.is_some_and(|rest| !rest.is_empty()) {
-                    break;
-                }
+            if asked && !written {
+                written = write(&mut paced.connection, &mut rest, &mut chunks)?;
             }
             turn(&socket, &mut paced, &mut buffer)?;
         }
@@ -81,13 +78,9 @@ impl Stack for Quiche {
     }
 
     fn fetch(server: SocketAddr, certificate: &[u8]) -> Result<u64> {
-        let mut tls = SslContextBuilder::new(SslMethod::tls())?;
-        tls.cert_store_mut().add_cert(X509::from_der(certificate)?)?;
-        tls.set_verify(SslVerifyMode::PEER);
-        let mut config = quiche::Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
+        let mut config = udp::client_config(certificate)?;
         udp::prepare(&mut config, "cubic")?;
         config.set_application_protos(&[udp::PROTOCOL])?;
-        config.verify_peer(true);
         let socket = udp::bind("127.0.0.1:0")?;
         let id = udp::connection_id()?;
         let mut paced = Paced::new(quiche::connect(Some(files::NAME), &id, socket.local_addr()?, server, &mut config)?);

@@ -2,12 +2,10 @@
 //! `quiche-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH`
 
 use std::error::Error;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use boring::ssl::{SslContextBuilder, SslMethod, SslVerifyMode};
-use boring::x509::X509;
 use windlass_adapter_testkit::files;
 use windlass_quiche_testkit::udp::{self, Paced};
 
@@ -25,13 +23,9 @@ fn run() -> Result<(), Box<dyn Error>> {
     let trusted = std::fs::read(certificate).map_err(|error| format!("{certificate}: {error}"))?;
     let there: SocketAddr = address.parse().map_err(|error| format!("{address}: {error}"))?;
 
-    let mut tls = SslContextBuilder::new(SslMethod::tls())?;
-    tls.cert_store_mut().add_cert(X509::from_der(&trusted)?)?;
-    tls.set_verify(SslVerifyMode::PEER);
-    let mut config = quiche::Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
+    let mut config = udp::client_config(&trusted)?;
     udp::prepare(&mut config, arguments.option("--cc", "cubic"))?;
     config.set_application_protos(&[udp::PROTOCOL])?;
-    config.verify_peer(true);
 
     let socket = udp::bind(if there.is_ipv4() { "127.0.0.1:0" } else { "[::1]:0" })
         .ok()
@@ -61,13 +55,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         }
         udp::wait(&socket, paced.timeout())?;
         paced.expire();
-        loop {
-            match socket.recv_from(&mut buffer) {
-                Ok((bytes, from)) => paced.receive(&mut buffer[..bytes], from, here),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) => return Err(format!("{there}: {error}").into()),
-            }
-        }
+        paced.receive_all(&socket, &mut buffer).map_err(|error| format!("{there}: {error}"))?;
     }
     if !answer.whole {
         return Err(end_reason(&paced.connection).into());

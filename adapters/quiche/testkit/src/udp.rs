@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
+use boring::ssl::{SslContextBuilder, SslMethod, SslVerifyMode};
+use boring::x509::X509;
 use quiche::{Connection, ConnectionId, RecvInfo};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size};
@@ -66,6 +68,21 @@ impl Paced {
         let _ = self.connection.recv(datagram, RecvInfo { from, to });
     }
 
+    /// Passes all that has arrived at `socket` to quiche, with room for a datagram in `buffer`.
+    ///
+    /// # Errors
+    /// The socket fails.
+    pub fn receive_all(&mut self, socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<()> {
+        let here = socket.local_addr()?;
+        loop {
+            match socket.recv_from(buffer) {
+                Ok((bytes, from)) => self.receive(&mut buffer[..bytes], from, here),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// How long there is nothing to do; `None` until something arrives.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
@@ -114,6 +131,19 @@ pub fn connection_id() -> Result<ConnectionId<'static>, boring::error::ErrorStac
     let mut id = vec![0; 16];
     boring::rand::rand_bytes(&mut id)?;
     Ok(ConnectionId::from_vec(id))
+}
+
+/// The configuration of a client that trusts `certificate`, DER, and no other.
+///
+/// # Errors
+/// BoringSSL refuses the certificate.
+pub fn client_config(certificate: &[u8]) -> Result<quiche::Config, Box<dyn std::error::Error>> {
+    let mut tls = SslContextBuilder::new(SslMethod::tls())?;
+    tls.cert_store_mut().add_cert(X509::from_der(certificate)?)?;
+    tls.set_verify(SslVerifyMode::PEER);
+    let mut config = quiche::Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
+    config.verify_peer(true);
+    Ok(config)
 }
 
 /// Sets what server and client have in common.

@@ -1,5 +1,7 @@
 //! What many runs of the same that do not repeat say together.
 
+use serde::Serialize;
+
 use super::measure::Measured;
 use super::table::{Results, Row};
 
@@ -8,7 +10,7 @@ const BEYOND: f64 = 0.025;
 
 /// The median of a sample, and the interval of order statistics that holds the population's in at least 95 % of samples,
 /// whatever its distribution; values that are not there are larger than all others.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Spread {
     /// The median; `None` where half of the values or more are not there.
     pub median: Option<f64>,
@@ -76,8 +78,8 @@ impl<'a> Turns<'a> {
 impl Results {
     /// By place, stack and scheme.
     pub fn turns(&self) -> impl Iterator<Item = Turns<'_>> {
-        let of = |row: &Row| (row.place, row.stack.clone(), row.scheme.clone());
-        self.rows.chunk_by(move |a, b| of(a) == of(b)).map(Turns::of)
+        let alike = |a: &Row, b: &Row| (a.place, &a.stack, &a.scheme) == (b.place, &b.stack, &b.scheme);
+        self.rows.chunk_by(alike).map(Turns::of)
     }
 }
 

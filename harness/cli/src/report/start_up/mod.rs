@@ -32,19 +32,6 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Of several turns; an end of the interval, and the median, is `null` where that turn has no such thing.
-#[derive(Serialize)]
-struct Median {
-    median: Option<f64>,
-    interval: Option<(Option<f64>, Option<f64>)>,
-}
-
-impl Median {
-    fn of(spread: Option<Spread>) -> Option<Median> {
-        spread.map(|Spread { median, interval }| Median { median, interval })
-    }
-}
-
 /// The page of `results`.
 #[must_use]
 pub fn page(results: &Results) -> String {
@@ -63,8 +50,8 @@ pub fn page(results: &Results) -> String {
         stack: &'a str,
         place: String,
         ran: usize,
-        filled_s: Option<Median>,
-        lost: Option<Median>,
+        filled_s: Option<Spread>,
+        lost: Option<Spread>,
     }
     #[derive(Serialize)]
     struct All<'a> {
@@ -91,8 +78,8 @@ pub fn page(results: &Results) -> String {
         stack: &of.first.stack,
         place: of.first.place.to_string(),
         ran: of.ran,
-        filled_s: Median::of(of.filled_s),
-        lost: Median::of(of.lost),
+        filled_s: of.filled_s,
+        lost: of.lost,
     });
     let repeated = results.rows.iter().any(|row| row.turn > 1);
     let all = All {
