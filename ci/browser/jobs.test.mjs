@@ -45,7 +45,7 @@ const HANDS = {
     read: async (plot) => page.mouse.move(...await middle(plot, 0)),
     shift: async (plot) => { const [x, y] = await middle(plot, 0); await page.mouse.move(x, y); await page.keyboard.down("Shift"); await page.mouse.down(); await page.mouse.move(x - 60, y, { steps: 4 }); await page.mouse.up(); await page.keyboard.up("Shift"); },
     choose: (list, label) => list.selectOption({ label }),
-    type: async (field, text) => { await field.click(); await typed(page, text); },
+    type: async (field, text) => { await field.click(); await typed(page, field, text); },
   }),
   touch: (page) => ({
     press: (control) => tapped(page, control),
@@ -65,7 +65,7 @@ const HANDS = {
       });
     },
     choose: (list, label) => list.selectOption({ label }),
-    type: async (field, text) => { await tapped(page, field); await typed(page, text); },
+    type: async (field, text) => { await tapped(page, field); await typed(page, field, text); },
   }),
   keyboard: (page) => ({
     press: async (control) => { await focused(control); await page.keyboard.press(await control.evaluate(({ type }) => type === "checkbox") ? "Space" : "Enter"); },
@@ -77,7 +77,7 @@ const HANDS = {
       const [from, to] = await list.evaluate((element, wanted) => [element.selectedIndex, [...element.options].findIndex(({ label: text }) => text === wanted)], label);
       for (let i = from; i !== to; i += Math.sign(to - from)) await page.keyboard.press(to > from ? "ArrowDown" : "ArrowUp");
     },
-    type: async (field, text) => { await focused(field); await typed(page, text); },
+    type: async (field, text) => { await focused(field); await typed(page, field, text); },
   }),
 };
 
@@ -95,9 +95,9 @@ async function focused(control) {
   assert.ok(reached, "Tab reaches it");
 }
 
-/** Types over what the field holds that has the focus. */
-async function typed(page, text) {
-  await page.keyboard.press("ControlOrMeta+a");
+/** Types over what the field holds that has the focus. Tab selects all of it; Firefox, when busy, does not do so by Ctrl+A in a field that has just got the focus. */
+async function typed(page, field, text) {
+  await field.selectText();
   await page.keyboard.type(text);
 }
 
