@@ -61,7 +61,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
         while let Some(&byte) = self.text.get(self.at) {
-            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+            if byte > b' ' || !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
                 return Some(byte);
             }
             self.at += 1;
@@ -94,17 +94,20 @@ impl<'a> Cursor<'a> {
     pub fn object(&mut self, mut visit: impl FnMut(&'a [u8], &mut Self) -> Result<()>) -> Result<()> {
         self.open(b'{', "an object")?;
         loop {
-            if self.take(b'}') {
-                self.depth -= 1;
-                return Ok(());
+            match self.peek() {
+                Some(b'"') => self.at += 1,
+                Some(b'}') => return self.close(),
+                _ => return self.expected("a string"),
             }
-            let key = self.quoted()?.0;
+            let key = self.rest_of_string()?.0;
             if !self.take(b':') {
                 return self.expected("a colon");
             }
             visit(key, self)?;
-            if !self.take(b',') && self.peek() != Some(b'}') {
-                return self.expected("a comma or the end of an object");
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b'}') => return self.close(),
+                _ => return self.expected("a comma or the end of an object"),
             }
         }
     }
@@ -138,13 +141,14 @@ impl<'a> Cursor<'a> {
     pub fn array(&mut self, mut visit: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         self.open(b'[', "an array")?;
         loop {
-            if self.take(b']') {
-                self.depth -= 1;
-                return Ok(());
+            if self.peek() == Some(b']') {
+                return self.close();
             }
             visit(self)?;
-            if !self.take(b',') && self.peek() != Some(b']') {
-                return self.expected("a comma or the end of an array");
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b']') => return self.close(),
+                _ => return self.expected("a comma or the end of an array"),
             }
         }
     }
@@ -161,12 +165,26 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    /// Takes the bracket that comes next and closes what was opened last.
+    #[inline]
+    fn close(&mut self) -> Result<()> {
+        self.at += 1;
+        self.depth -= 1;
+        Ok(())
+    }
+
     /// What stands between quotes, and whether there are escapes in it.
     #[inline]
     fn quoted(&mut self) -> Result<(&'a [u8], bool)> {
         if !self.take(b'"') {
             return self.expected("a string");
         }
+        self.rest_of_string()
+    }
+
+    /// The same behind the first quote.
+    #[inline]
+    fn rest_of_string(&mut self) -> Result<(&'a [u8], bool)> {
         let start = self.at;
         let mut escaped = false;
         loop {
@@ -225,11 +243,23 @@ impl<'a> Cursor<'a> {
     pub fn decimal(&mut self) -> Result<Option<Decimal<'a>>> {
         match self.peek() {
             Some(b'"') => self.quoted().map(|(raw, _)| Decimal::read(raw)),
-            Some(b'-' | b'0'..=b'9') => match Decimal::read(self.bare()) {
-                Some(decimal) => Ok(Some(decimal)),
-                None => self.expected("a number"),
-            },
+            Some(b'-' | b'0'..=b'9') => self.number(),
             _ => self.skip().map(|()| None),
+        }
+    }
+
+    #[inline]
+    fn number(&mut self) -> Result<Option<Decimal<'a>>> {
+        let rest = &self.text[self.at..];
+        if let Some((decimal, length)) = Decimal::plain(rest)
+            && rest.get(length).is_none_or(|&byte| ENDS_BARE[usize::from(byte)])
+        {
+            self.at += length;
+            return Ok(Some(decimal));
+        }
+        match Decimal::read(self.bare()) {
+            Some(decimal) => Ok(Some(decimal)),
+            None => self.expected("a number"),
         }
     }
 

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use crate::model::{Batch, Framing, Trace};
 
+#[cfg(feature = "parallel")]
+mod ahead;
 mod array;
 pub(crate) mod block;
 pub(crate) mod clock;
@@ -35,7 +37,7 @@ pub use file::{Search, is_stream, open, open_raw};
 pub use input::{Damaged, Input, Limits, TooLarge};
 pub use netlog::Check;
 
-use block::Piece;
+use block::{Block, Piece};
 use state::{Header, ReadState};
 
 /// Connections of a file that are followed. Events of further ones are counted
@@ -275,34 +277,44 @@ impl Reading<'_> {
             }
             // What was read has to be read again, so only headers still count.
             Piece::Block(_) if self.state.is_late() => {}
-            Piece::Block(block) => {
-                if self.state.has_first() {
-                    self.flush()?;
-                }
-                if self.state.push(block) {
-                    self.flush()?;
-                }
-            }
+            Piece::Block(block) => self.block(block)?,
         }
         Ok(())
     }
 
-    /// Reads the blocks that wait, together, and hands over what is in them.
-    fn flush(&mut self) -> Result<(), ReadError> {
-        let blocks = self.state.take();
-        if blocks.is_empty() {
-            return Ok(());
+    fn block(&mut self, block: Block) -> Result<(), ReadError> {
+        if self.state.is_waiting_for(None) {
+            self.flush()?;
         }
-        let batches: Vec<Batch> = if let Some(netlog) = &mut self.state.netlog {
-            blocks.iter().map(|block| netlog.read(block, self.state.options.records)).collect()
-        } else {
-            self.state.read(&blocks)
+        if self.state.is_first(&block) {
+            return if self.state.wait(block) { self.flush() } else { Ok(()) };
+        }
+        #[cfg(feature = "parallel")]
+        let Some(block) = self.state.read_ahead(block) else {
+            while let Some(ahead) = self.state.ahead.as_mut().filter(|ahead| ahead.is_full())
+                && let Some(batch) = ahead.take()
+            {
+                self.hand_over(batch)?;
+            }
+            return Ok(());
         };
-        for batch in batches {
+        let batch = self.state.read(&block);
+        self.hand_over(batch)
+    }
+
+    /// Hands over what is in the blocks that were cut so far.
+    fn flush(&mut self) -> Result<(), ReadError> {
+        #[cfg(feature = "parallel")]
+        while let Some(batch) = self.state.ahead.as_mut().and_then(ahead::Ahead::take) {
             self.hand_over(batch)?;
         }
-        self.state.recycle(blocks);
-        Ok(())
+        match self.state.take_first() {
+            Some(block) => {
+                let batch = self.state.read(&block);
+                self.hand_over(batch)
+            }
+            None => Ok(()),
+        }
     }
 
     fn hand_over(&mut self, mut batch: Batch) -> Result<(), ReadError> {

@@ -1,5 +1,8 @@
 //! Numbers as they are written: exact until they are asked for in a unit.
 
+/// So many digits fit into 64 bits, whatever they are.
+const MOST_PLAIN: usize = 19;
+
 /// A decimal number as it is spelled.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Decimal<'a> {
@@ -51,6 +54,28 @@ impl<'a> Decimal<'a> {
             rest = tail;
         }
         rest.is_empty().then_some(Decimal { negative, digits, exponent, text })
+    }
+
+    /// Reads the number that `text` begins with, if it is as most are: not negative, without an exponent, and no longer than
+    /// that all its digits fit. Returns how many bytes it has, too.
+    #[inline]
+    pub(super) fn plain(text: &'a [u8]) -> Option<(Self, usize)> {
+        let mut digits = 0_u64;
+        let mut length = 0;
+        let mut point = None;
+        for &byte in text.iter().take(MOST_PLAIN) {
+            match byte {
+                b'0'..=b'9' => digits = digits * 10 + u64::from(byte - b'0'),
+                b'.' if point.is_none() && length > 0 => point = Some(length),
+                _ => break,
+            }
+            length += 1;
+        }
+        if length == 0 || length == MOST_PLAIN {
+            return None;
+        }
+        let exponent = point.map_or(0, |point| point as i32 + 1 - length as i32);
+        Some((Decimal { negative: false, digits, exponent, text: &text[..length] }, length))
     }
 
     /// The number in units of 10^`-places`, rounded towards zero: with 6 places,

@@ -109,3 +109,15 @@ proptest! {
         prop_assert_eq!(Cursor::new(text.as_bytes()).decimal().unwrap().unwrap().to_f64(), number);
     }
 }
+
+proptest! {
+    /// The short way to a number comes to what the long one does.
+    #[test]
+    fn a_plain_number_reads_as_any_other(text in "[0-9]{1,22}(\\.[0-9]{0,6})?") {
+        let long = Decimal::read(text.as_bytes()).unwrap();
+        if let Some((plain, length)) = Decimal::plain(text.as_bytes()) {
+            prop_assert_eq!((plain, length), (long, text.len()));
+        }
+        prop_assert_eq!(Cursor::new(text.as_bytes()).decimal().unwrap(), Some(long));
+    }
+}

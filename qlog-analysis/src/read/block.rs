@@ -4,8 +4,11 @@ use super::encoding::Encoding;
 use super::{Options, event, records};
 use crate::model::{Batch, Framing};
 
-/// Bytes of records read at once.
-pub(crate) const BLOCK: usize = 1 << 20;
+/// Bytes of records read at once: so few that what is in them stays in a processor's cache, and its memory with the process.
+pub(crate) const BLOCK: usize = 1 << 18;
+
+/// The same of a trace's first records, which show how all are to be read.
+const FIRST: usize = 1 << 20;
 
 /// A record longer than this is no record of ours; bytes.
 pub(crate) const LONGEST: usize = 1 << 24;
@@ -80,8 +83,10 @@ impl Block {
         self.first + self.bounds.len() as u64
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.text.len() >= BLOCK
+    /// Bytes that it should have.
+    pub(crate) fn target(&self) -> usize {
+        // The header may be the first record.
+        if self.first <= 2 { FIRST } else { BLOCK }
     }
 }
 

@@ -207,7 +207,7 @@ impl Document<'_, '_, '_> {
             let from = block.text.len();
             document.value(&mut block.text)?;
             block.bounds.push((from as u32, block.text.len() as u32));
-            if block.is_full() {
+            if block.text.len() >= block.target() {
                 let next = Block::new(trace, block.next());
                 (document.emit)(Piece::Block(std::mem::replace(&mut block, next)))?;
             }

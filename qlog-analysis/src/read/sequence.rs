@@ -217,7 +217,7 @@ fn header_part(record: &[u8]) -> Option<HeaderPart> {
 
 /// Moves whole records from the window into `block`. Says whether that was the end.
 fn cut(window: &mut Window<'_>, delimiter: u8, block: &mut Block) -> io::Result<bool> {
-    while window.rest().len() < BLOCK && !window.ended {
+    while window.rest().len() < block.target() && !window.ended {
         window.fill()?;
     }
     let last = loop {

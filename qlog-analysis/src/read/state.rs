@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-#[cfg(feature = "parallel")]
-use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 use serde_json::{Map, Value};
 
-use super::block::{self, BLOCK, Block, HEADER};
+#[cfg(feature = "parallel")]
+use super::ahead::Ahead;
+use super::block::{self, Block, HEADER};
 use super::clock::Clock;
 use super::encoding::Encoding;
 use super::netlog::{Check, Netlog};
@@ -15,10 +15,6 @@ use super::units::{self, Judgement};
 use super::{Headers, Options, ReadError, UnitSource, encoding};
 use crate::model::{Batch, ClockFaults, Event, EventKind, Framing, SchemaVersion, Trace, Vantage};
 use crate::read::MAX_CONNECTIONS;
-
-/// Blocks per thread that are read together.
-#[cfg(feature = "parallel")]
-const AHEAD: usize = 4;
 
 /// Traces that a file may contain.
 const TRACES: u32 = 1 << 16;
@@ -41,7 +37,7 @@ impl Header {
 pub(crate) struct TraceState {
     trace: Trace,
     /// As it is declared, with what the first events show.
-    encoding: Encoding,
+    encoding: Arc<Encoding>,
     declared: Header,
     /// Whether events of it were read.
     begun: bool,
@@ -61,7 +57,7 @@ impl TraceState {
         let Header { trace, encoding } = declared.clone();
         TraceState {
             trace,
-            encoding,
+            encoding: Arc::new(encoding),
             declared,
             begun: false,
             last: 0,
@@ -77,7 +73,7 @@ impl TraceState {
         let before = self.declared.clone();
         encoding::apply(fields, &mut self.declared.trace, &mut self.declared.encoding);
         if !self.begun {
-            self.encoding = self.declared.encoding.clone();
+            self.encoding = Arc::new(self.declared.encoding.clone());
         }
         let Trace { controller, quic_version, units, pathless_losses, windows, .. } = std::mem::take(&mut self.trace);
         self.trace = Trace { controller, quic_version, units, pathless_losses, windows, ..self.declared.trace.clone() };
@@ -136,14 +132,16 @@ impl TraceState {
 
 pub(crate) struct ReadState {
     pub(crate) options: Options,
+    /// Blocks that other threads read; `None` with one thread.
     #[cfg(feature = "parallel")]
-    pool: Option<ThreadPool>,
+    pub(super) ahead: Option<Ahead>,
     /// Headers of all the file's traces.
     top: Map<String, Value>,
     /// The first trace that this is about.
     first: usize,
     traces: Vec<TraceState>,
-    waiting: Vec<Block>,
+    /// The first block of a trace, which is read before any other: it decides how those are read.
+    waiting: Option<Block>,
     framing: Framing,
     /// Whether what stands behind events that were read changes their meaning.
     late: bool,
@@ -156,14 +154,11 @@ impl ReadState {
         ReadState {
             options: options.clone(),
             #[cfg(feature = "parallel")]
-            pool: match options.jobs {
-                1 => None,
-                jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
-            },
+            ahead: Ahead::new(options),
             top: Map::new(),
             first: 0,
             traces: Vec::new(),
-            waiting: Vec::new(),
+            waiting: None,
             framing: Framing::default(),
             late: false,
             netlog: None,
@@ -180,14 +175,9 @@ impl ReadState {
         Headers(Some(Arc::new(self.traces.into_iter().map(|known| known.declared).collect())))
     }
 
-    /// Whether the first block of a trace waits, unread.
-    pub(crate) fn has_first(&self) -> bool {
-        self.waiting.first().is_some_and(|block| !self.traces[block.trace as usize].begun)
-    }
-
-    /// Whether the first block of the trace waits for a part of its header.
+    /// Whether the first block of the trace, or of any, waits for a part of its header.
     pub(crate) fn is_waiting_for(&self, trace: Option<u32>) -> bool {
-        self.has_first() && trace.is_none_or(|trace| self.waiting.iter().all(|block| block.trace == trace))
+        self.waiting.as_ref().is_some_and(|block| trace.is_none_or(|trace| block.trace == trace))
     }
 
     /// Takes over a part of the header.
@@ -287,58 +277,48 @@ impl ReadState {
         (traces, self.netlog.map(Netlog::into_checks).unwrap_or_default())
     }
 
-    /// Takes a block; says whether it is time to read those that wait. The first block of a
-    /// trace is read alone, for it decides how the others are read.
-    pub(crate) fn push(&mut self, block: Block) -> bool {
-        let begun = self.ensure(block.trace).begun;
-        self.waiting.push(block);
-        let most = self.blocks_at_once();
-        // Blocks of very long records are larger than others.
-        let bytes: usize = self.waiting.iter().map(|block| block.text.len()).sum();
-        // That of a document waits for what stands behind it.
-        if !begun && self.framing == Framing::Contained {
-            return false;
-        }
-        !begun || self.waiting.len() >= most || bytes > 2 * most * BLOCK
+    /// Whether `block` is the first of its trace.
+    pub(crate) fn is_first(&mut self, block: &Block) -> bool {
+        !self.ensure(block.trace).begun
     }
 
-    /// Blocks that are read together.
-    fn blocks_at_once(&self) -> usize {
-        #[cfg(feature = "parallel")]
-        if let Some(pool) = &self.pool {
-            return pool.current_num_threads() * AHEAD;
-        }
-        1
+    /// Keeps the first block of a trace until what stands behind it is known. Returns whether that can be nothing.
+    pub(crate) fn wait(&mut self, block: Block) -> bool {
+        self.waiting = Some(block);
+        self.framing != Framing::Contained
     }
 
-    /// Reads blocks, on all threads there are.
-    pub(crate) fn read(&self, blocks: &[Block]) -> Vec<Batch> {
-        let read = |block: &Block| block::read(block, self.encoding(block.trace), &self.options);
-        #[cfg(feature = "parallel")]
-        if let Some(pool) = &self.pool {
-            return pool.install(|| blocks.par_iter().map(read).collect());
+    /// Reads a block on this thread.
+    pub(crate) fn read(&mut self, block: &Block) -> Batch {
+        match &mut self.netlog {
+            Some(netlog) => netlog.read(block, self.options.records),
+            None => block::read(block, self.encoding(block.trace), &self.options),
         }
-        blocks.iter().map(read).collect()
     }
 
-    pub(crate) fn take(&mut self) -> Vec<Block> {
-        let waiting = std::mem::take(&mut self.waiting);
-        waiting.iter().for_each(|block| self.begin(block));
-        waiting
+    /// Has another thread read a block of a trace of which the first was read. Gives it back where there is none.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn read_ahead(&mut self, block: Block) -> Option<Block> {
+        let Some(ahead) = self.ahead.as_mut().filter(|_| self.netlog.is_none()) else { return Some(block) };
+        let encoding = Arc::clone(&self.traces[block.trace as usize].encoding);
+        ahead.read(block, encoding);
+        None
+    }
+
+    /// The first block of a trace that waits; its events are read from now on.
+    pub(crate) fn take_first(&mut self) -> Option<Block> {
+        let block = self.waiting.take()?;
+        self.begin(&block);
+        Some(block)
     }
 
     /// Events of a trace are read from now on, the first of them those of `block`.
     pub(crate) fn begin(&mut self, block: &Block) {
         let known = &mut self.traces[block.trace as usize];
         if !std::mem::replace(&mut known.begun, true) && self.options.units == UnitSource::Evidence {
-            known.encoding.unpadded = units::unpadded(block, &known.encoding);
+            let unpadded = units::unpadded(block, &known.encoding);
+            Arc::make_mut(&mut known.encoding).unpadded = unpadded;
         }
-    }
-
-    /// Gives back the place of blocks that were read.
-    pub(crate) fn recycle(&mut self, mut blocks: Vec<Block>) {
-        blocks.clear();
-        self.waiting = blocks;
     }
 
     /// Does to a batch what needs to know the ones before it.
@@ -363,10 +343,11 @@ impl ReadState {
             if self.options.units == UnitSource::Evidence {
                 let judgement = Judgement::of(batch);
                 known.trace.units = judgement.units(&known.encoding);
-                known.encoding.rtt_places += judgement.rtt_places();
-                known.encoding.time_places += judgement.time_places();
-                known.encoding.pacing_factor = judgement.pacing_factor();
-                known.encoding.half_open = judgement.half_open;
+                let encoding = Arc::make_mut(&mut known.encoding);
+                encoding.rtt_places += judgement.rtt_places();
+                encoding.time_places += judgement.time_places();
+                encoding.pacing_factor = judgement.pacing_factor();
+                encoding.half_open = judgement.half_open;
                 known.last = batch.events.last().map_or(known.last, |event| event.time);
             }
         }
