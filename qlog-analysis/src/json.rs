@@ -331,24 +331,24 @@ impl<'a> Cursor<'a> {
 /// Where the first quote or backslash is. Keys and names are short: a vector search pays only on long ones.
 #[inline]
 fn quote_or_escape(text: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 255;
+    const ONES: u128 = u128::MAX / 255;
     // The lowest high bit that is set is that of the first byte equal to `byte`.
-    let is = |word: u64, byte: u8| {
-        let other = word ^ (ONES * u64::from(byte));
+    let is = |word: u128, byte: u8| {
+        let other = word ^ (ONES * u128::from(byte));
         other.wrapping_sub(ONES) & !other & (ONES << 7)
     };
     let mut at = 0;
-    while at < 16 {
-        let Some(word) = text[at..].first_chunk::<8>() else {
+    while at < 32 {
+        let Some(word) = text[at..].first_chunk::<16>() else {
             let rest = text[at..].iter().position(|&byte| byte == b'"' || byte == b'\\');
             return rest.map(|found| at + found);
         };
-        let word = u64::from_le_bytes(*word);
+        let word = u128::from_le_bytes(*word);
         let found = is(word, b'"') | is(word, b'\\');
         if found != 0 {
             return Some(at + found.trailing_zeros() as usize / 8);
         }
-        at += 8;
+        at += 16;
     }
     memchr2(b'"', b'\\', &text[at..]).map(|found| at + found)
 }
