@@ -77,7 +77,7 @@ impl Stack for Quiche {
         Ok(())
     }
 
-    fn fetch(server: SocketAddr, certificate: &[u8]) -> Result<u64> {
+    fn fetch(server: SocketAddr, certificate: &[u8], _: u64) -> Result<u64> {
         let mut config = udp::client_config(certificate)?;
         udp::prepare(&mut config, "cubic")?;
         config.set_application_protos(&[udp::PROTOCOL])?;

@@ -52,7 +52,7 @@ impl Stack for S2nQuic {
         }
     }
 
-    fn fetch(server: SocketAddr, certificate: &[u8]) -> Result<u64> {
+    fn fetch(server: SocketAddr, certificate: &[u8], _: u64) -> Result<u64> {
         runtime()?.block_on(async {
             let mut client = Client::builder().with_tls(certificate)?.with_io((Ipv4Addr::LOCALHOST, 0))?.start()?;
             let mut connection = client.connect(Connect::new(server).with_server_name(files::NAME)).await?;

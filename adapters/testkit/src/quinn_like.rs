@@ -156,7 +156,7 @@ macro_rules! quinn_like_server {
                 })
             }
 
-            fn fetch(server: SocketAddr, certificate: &[u8]) -> Result<u64, Box<dyn Error>> {
+            fn fetch(server: SocketAddr, certificate: &[u8], _: u64) -> Result<u64, Box<dyn Error>> {
                 let mut roots = rustls::RootCertStore::empty();
                 roots.add(certificate.to_vec().into())?;
                 let config = $stack::ClientConfig::with_root_certificates(Arc::new(roots))?;

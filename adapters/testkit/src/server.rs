@@ -1,6 +1,6 @@
 //! What a stack's whole server costs with our controller and with the stack's own, by turns.
 //!
-//! A server is a process of its own with one thread, started for one transfer over loopback to this process; measured is its CPU time
+//! A server is a process of its own, started for one transfer over loopback to this process; measured is its CPU time
 //! from when it listens to when the client has everything. `cargo bench -p windlass-quinn --bench server [-- TURNS [MEGABYTES]]`.
 
 use std::error::Error;
@@ -10,6 +10,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs};
+
+#[cfg(unix)]
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::files::{Identity, identity};
 use crate::rounds::{median, tried_only};
@@ -22,17 +25,17 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// A server and a client of one stack.
 pub trait Stack {
     /// Sends `bytes` to the first client under `controller`, and returns when that has closed the connection; `listens` is called
-    /// with the address, one of loopback. All on this thread, whose CPU time is then the server's.
+    /// with the address, one of loopback.
     ///
     /// # Errors
     /// There is no such controller, or the stack fails.
     fn serve(identity: &Identity, controller: &str, bytes: u64, listens: impl FnOnce(SocketAddr)) -> Result<()>;
 
-    /// How many bytes the server sent.
+    /// Asks for `bytes`, which the server may know without that; how many came.
     ///
     /// # Errors
     /// The stack fails.
-    fn fetch(server: SocketAddr, certificate: &[u8]) -> Result<u64>;
+    fn fetch(server: SocketAddr, certificate: &[u8], bytes: u64) -> Result<u64>;
 }
 
 /// `bytes` in parts, as a program hands them over.
@@ -52,7 +55,7 @@ struct Cost {
 /// Compares our controllers with the stack's own, `(ours, its own)`, and prints a table; as a server, serves.
 ///
 /// # Errors
-/// A transfer fails or is short; there is no `/proc`, which Linux alone has.
+/// A transfer fails or is short; this is no Unix.
 pub fn beside<S: Stack>(pairs: &[(&str, &str)]) -> Result<()> {
     let typed: Vec<String> = env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match &typed[..] {
@@ -131,7 +134,7 @@ fn transfer<S: Stack>(keys: &Path, certificate: &[u8], controller: &str, bytes: 
     let mut line = || says.next().ok_or_else(|| format!("the server under {controller} ended"));
     let address = line()??.parse()?;
     let began = Instant::now();
-    let came = S::fetch(address, certificate)?;
+    let came = S::fetch(address, certificate, bytes)?;
     let elapsed = began.elapsed();
     if came != bytes {
         return Err(format!("{came} bytes of {bytes} came under {controller}").into());
@@ -149,12 +152,15 @@ fn serve<S: Stack>(keys: &Path, controller: &str, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// CPU time of this thread: of a server that has no other.
+/// CPU time of this process.
+#[cfg(unix)]
 fn cpu_time() -> Result<Duration> {
-    let file = "/proc/thread-self/schedstat";
-    let text = fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-    let nanos = text.split(' ').next().ok_or_else(|| format!("{file}: {text:?}, expected three numbers"))?;
-    Ok(Duration::from_nanos(nanos.parse()?))
+    Ok(clock_gettime(ClockId::ProcessCPUTime).try_into()?)
+}
+
+#[cfg(not(unix))]
+fn cpu_time() -> Result<Duration> {
+    Err("the CPU time of a process is read on Unix alone".into())
 }
 
 fn of(costs: &[[Cost; 2]], value: impl Fn(&[Cost; 2]) -> f64) -> Vec<f64> {

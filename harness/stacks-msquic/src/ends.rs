@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
 use tempfile::TempDir;
@@ -16,7 +14,7 @@ use windlass_adapter::SharedTrace;
 use windlass_controllers::Time;
 use windlass_msquic_endpoint::{
     Connection, ConnectionEvent, IncomingConnection, Library, Listener, QUIC_STATISTICS_V2, Settings, Stream,
-    StreamEvent, reserve_port,
+    StreamEvent, pem, reserve_port,
 };
 use windlass_stacks::driver::sender_log::{Output, SenderLog};
 use windlass_stacks::identity::SERVER_NAME;
@@ -334,13 +332,6 @@ fn new_identity() -> Result<Identity, Box<dyn std::error::Error>> {
     let certificate = write("certificate.pem", "CERTIFICATE", certificate.der())?;
     let key = write("key.pem", "PRIVATE KEY", &key.serialize_der())?;
     Ok(Identity { certificate, key, _directory: directory })
-}
-
-/// `der` in PEM (RFC 7468).
-fn pem(label: &str, der: &[u8]) -> String {
-    let text = STANDARD.encode(der);
-    let lines: Vec<&str> = (0..text.len()).step_by(64).map(|at| &text[at..text.len().min(at + 64)]).collect();
-    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
 
 #[cfg(test)]

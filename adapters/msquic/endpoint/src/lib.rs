@@ -14,6 +14,8 @@ use std::fmt;
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use windlass_msquic_sys::msquic::{Api, BufferRef, Configuration, Registration, RegistrationConfig, ffi};
 
 pub use connection::{Connection, ConnectionEvent, IncomingStream, Statistics};
@@ -47,6 +49,14 @@ impl std::error::Error for Error {}
 /// A status as a result. Negative statuses, such as pending, are no errors.
 fn check(operation: &'static str, status: u32) -> Result<(), Error> {
     if status as i32 > 0 { Err(Error { operation, status }) } else { Ok(()) }
+}
+
+/// `der` in PEM (`RFC 7468 §2`), of which MsQuic reads certificates and keys.
+#[must_use]
+pub fn pem(label: &str, der: &[u8]) -> String {
+    let text = STANDARD.encode(der);
+    let lines: Vec<&str> = (0..text.len()).step_by(64).map(|at| &text[at..text.len().min(at + 64)]).collect();
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
 
 /// A handle of MsQuic, usable from any thread.

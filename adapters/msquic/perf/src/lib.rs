@@ -53,6 +53,18 @@ impl From<windlass_msquic_endpoint::Error> for Error {
     }
 }
 
+/// The id of a controller of the catalogue, or of `native:cubic` or `native:bbr`.
+///
+/// # Errors
+/// There is no such controller, or MsQuic has no room for it.
+pub fn algorithm_id(controller: &str) -> Result<u16, Error> {
+    match controller {
+        "native:cubic" => Ok(0),
+        "native:bbr" => Ok(1),
+        controller => windlass_msquic::register(controller).map_err(|error| Error(error.to_string())),
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

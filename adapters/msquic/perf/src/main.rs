@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use windlass_msquic_endpoint::{Library, Settings};
-use windlass_msquic_perf::{Error, Plan, run, serve};
+use windlass_msquic_perf::{Error, Plan, algorithm_id, run, serve};
 
 const USAGE: &str = "usage:
   msquic-perf server ADDRESS CERTIFICATE KEY [cc=NAME]
@@ -90,14 +90,6 @@ fn execute(words: &[&str], controller: Option<&str>) -> Result<(), Error> {
             Ok(())
         }
         _ => Err(Error(USAGE.to_owned())),
-    }
-}
-
-fn algorithm_id(controller: &str) -> Result<u16, Error> {
-    match controller {
-        "native:cubic" => Ok(0),
-        "native:bbr" => Ok(1),
-        controller => windlass_msquic::register(controller).map_err(|error| Error(error.to_string())),
     }
 }
 

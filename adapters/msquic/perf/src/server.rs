@@ -14,8 +14,8 @@ use crate::{ALPN, Error, SendStream, lock};
 /// A server; it runs until it is dropped.
 pub struct Server {
     listener: Listener,
-    /// Closes ended streams and connections. It ends with the listener and its connections.
-    _closer: std::thread::JoinHandle<()>,
+    /// Has an item for each connection that was closed.
+    closed: Mutex<Receiver<()>>,
 }
 
 impl Server {
@@ -25,6 +25,11 @@ impl Server {
     /// MsQuic does not report it.
     pub fn address(&self) -> Result<SocketAddr, Error> {
         Ok(self.listener.address()?)
+    }
+
+    /// Waits until the next connection is closed.
+    pub fn wait(&self) {
+        let _ = lock(&self.closed).recv();
     }
 }
 
@@ -54,8 +59,10 @@ pub fn serve(
         *lock(&peer.connection) = Some(connection);
     };
     let listener = Listener::start(library, &configuration, address, on_connection)?;
-    let closer = std::thread::spawn(move || close_ended(&ended));
-    Ok(Server { listener, _closer: closer })
+    let (closes, closed) = channel();
+    // It ends with the listener and its connections.
+    std::thread::spawn(move || close_ended(&ended, &closes));
+    Ok(Server { listener, closed: Mutex::new(closed) })
 }
 
 #[derive(Default)]
@@ -77,11 +84,15 @@ enum Ended {
     Connection(Arc<Peer>),
 }
 
-fn close_ended(ended: &Receiver<Ended>) {
+/// Closes ended streams and connections.
+fn close_ended(ended: &Receiver<Ended>, closes: &Sender<()>) {
     for handle in ended {
         match handle {
             Ended::Stream(response) => drop(response),
-            Ended::Connection(peer) => drop(lock(&peer.connection).take()),
+            Ended::Connection(peer) => {
+                drop(lock(&peer.connection).take());
+                let _ = closes.send(());
+            }
         }
     }
 }
