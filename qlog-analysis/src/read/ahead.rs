@@ -1,8 +1,11 @@
-//! Blocks that other threads read while this one cuts the file and takes what was read, in the order of the file.
+//! Blocks that several threads read: this one, which cuts the file and takes what was read, in the order of the file, and others.
 
 use std::collections::VecDeque;
+use std::num::NonZero;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::available_parallelism;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -14,49 +17,82 @@ use crate::model::Batch;
 /// Blocks for each thread that are read or wait to be taken, at most.
 const BLOCKS_A_THREAD: usize = 4;
 
-/// Threads, and the blocks that they read.
+/// Threads, and the blocks that are read.
 pub(super) struct Ahead {
+    /// The other threads.
     pool: ThreadPool,
     options: Arc<Options>,
-    /// The length of each block's text, bytes, and what is in it.
-    reading: VecDeque<(usize, Receiver<Batch>)>,
-    /// The sum of those lengths.
+    blocks: VecDeque<Reading>,
+    /// The sum of the lengths of their texts, bytes.
     bytes: usize,
+    /// How many of them another thread is to read and none has begun with.
+    waiting: Arc<AtomicUsize>,
+}
+
+/// A block that is read.
+struct Reading {
+    /// The length of its text, bytes.
+    length: usize,
+    batch: Outcome,
+}
+
+enum Outcome {
+    Read(Box<Batch>),
+    /// Another thread reads it.
+    Awaited(Receiver<Batch>),
 }
 
 impl Ahead {
     /// As many threads as the options ask for; `None` where that is one.
     pub fn new(options: &Options) -> Option<Ahead> {
-        if options.jobs == 1 {
-            return None;
-        }
+        let threads = match options.jobs {
+            0 => available_parallelism().map_or(1, NonZero::get),
+            jobs => jobs,
+        };
+        let others = threads.checked_sub(1).filter(|&others| others > 0)?;
         // What panics there does so here, too, where its batch is missed.
-        let pool = ThreadPoolBuilder::new().num_threads(options.jobs).panic_handler(|_| {}).build().ok()?;
-        Some(Ahead { pool, options: Arc::new(options.clone()), reading: VecDeque::new(), bytes: 0 })
+        let pool = ThreadPoolBuilder::new().num_threads(others).panic_handler(|_| {}).build().ok()?;
+        let options = Arc::new(options.clone());
+        Some(Ahead { pool, options, blocks: VecDeque::new(), bytes: 0, waiting: Arc::default() })
     }
 
-    /// Has a thread read `block`.
-    pub fn read(&mut self, block: Block, encoding: Arc<Encoding>) {
+    /// Reads `block`: on another thread, unless all have one that waits.
+    pub fn read(&mut self, block: Block, encoding: &Arc<Encoding>) {
+        let length = block.text.len();
+        let batch = if self.waiting.load(Ordering::Relaxed) < self.pool.current_num_threads() {
+            Outcome::Awaited(self.spawn(block, Arc::clone(encoding)))
+        } else {
+            Outcome::Read(Box::new(block::read(&block, encoding, &self.options)))
+        };
+        self.bytes += length;
+        self.blocks.push_back(Reading { length, batch });
+    }
+
+    fn spawn(&self, block: Block, encoding: Arc<Encoding>) -> Receiver<Batch> {
         let (sender, receiver) = sync_channel(1);
-        self.bytes += block.text.len();
-        self.reading.push_back((block.text.len(), receiver));
-        let options = Arc::clone(&self.options);
+        let (options, waiting) = (Arc::clone(&self.options), Arc::clone(&self.waiting));
+        waiting.fetch_add(1, Ordering::Relaxed);
         self.pool.spawn(move || {
+            waiting.fetch_sub(1, Ordering::Relaxed);
             // Nobody takes it after an error.
             let _ = sender.send(block::read(&block, &encoding, &options));
         });
+        receiver
     }
 
     /// What is in the earliest block, once that is read; `None` if there is no other.
     pub fn take(&mut self) -> Option<Batch> {
-        let (length, batch) = self.reading.pop_front()?;
+        let Reading { length, batch } = self.blocks.pop_front()?;
         self.bytes -= length;
-        Some(batch.recv().expect("a block is read without a panic"))
+        Some(match batch {
+            Outcome::Read(batch) => *batch,
+            Outcome::Awaited(batch) => batch.recv().expect("a block is read without a panic"),
+        })
     }
 
     /// Whether no more blocks should be read before some are taken. Those of very long records are larger than others.
     pub fn is_full(&self) -> bool {
-        let most = self.pool.current_num_threads() * BLOCKS_A_THREAD;
-        self.reading.len() >= most || self.bytes > 2 * most * BLOCK
+        let most = (self.pool.current_num_threads() + 1) * BLOCKS_A_THREAD;
+        self.blocks.len() >= most || self.bytes > 2 * most * BLOCK
     }
 }

@@ -132,7 +132,7 @@ impl TraceState {
 
 pub(crate) struct ReadState {
     pub(crate) options: Options,
-    /// Blocks that other threads read; `None` with one thread.
+    /// Blocks that several threads read; `None` with one.
     #[cfg(feature = "parallel")]
     pub(super) ahead: Option<Ahead>,
     /// Headers of all the file's traces.
@@ -296,11 +296,11 @@ impl ReadState {
         }
     }
 
-    /// Has another thread read a block of a trace of which the first was read. Gives it back where there is none.
+    /// Reads a block of a trace of which the first was read, on any thread. Gives it back where there is but this one.
     #[cfg(feature = "parallel")]
     pub(crate) fn read_ahead(&mut self, block: Block) -> Option<Block> {
         let Some(ahead) = self.ahead.as_mut().filter(|_| self.netlog.is_none()) else { return Some(block) };
-        let encoding = Arc::clone(&self.traces[block.trace as usize].encoding);
+        let encoding = &self.traces[block.trace as usize].encoding;
         ahead.read(block, encoding);
         None
     }
