@@ -173,7 +173,10 @@ impl Batch<'_> {
             progress.done(STEPS, *reported.get_mut(), format!("{} {controller} {}", job.source.name, job.stack.name()));
             run
         };
-        let all = |pool: &rayon::ThreadPool| pool.install(|| jobs.par_iter().with_max_len(1).map(carry_out).collect());
+        // In their order, so that the runs of one time are of one scenario and share the payload that is kept of it.
+        let in_order =
+            || jobs.iter().enumerate().par_bridge().map(|(number, job)| carry_out(job).map(|run| (number, run)));
+        let all = |pool: &rayon::ThreadPool| pool.install(|| in_order().collect());
         let worker = |thread: rayon::ThreadBuilder| {
             let mut thread = Some(thread);
             (host.thread)(&mut || {
@@ -182,12 +185,13 @@ impl Batch<'_> {
                 }
             });
         };
-        let runs: Option<Vec<Run>> = rayon::ThreadPoolBuilder::new()
+        let runs: Option<BTreeMap<usize, Run>> = rayon::ThreadPoolBuilder::new()
             .num_threads(self.jobs)
             .build_scoped(worker, all)
             .map_err(|error| CliError::Failed(format!("cannot start threads: {error}")))?;
         progress.finish();
-        runs.filter(|_| !stopping()).ok_or(CliError::Interrupted)
+        let runs = runs.filter(|_| !stopping()).ok_or(CliError::Interrupted)?;
+        Ok(runs.into_values().collect())
     }
 }
 
