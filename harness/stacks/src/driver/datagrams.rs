@@ -53,9 +53,14 @@ pub struct DatagramNetwork {
     /// Datagrams in transit; a packet's number in the network is its datagram's index here.
     datagrams: Vec<InTransit>,
     free: Vec<usize>,
+    /// Room for the next payloads. Those that leave one after the other share an allocation.
+    room: BytesMut,
     /// Random numbers of damaged bytes.
     damage: Stream,
 }
+
+/// Bytes allocated at a time for payloads.
+const ROOM: usize = 1 << 16;
 
 struct InTransit {
     since: Time,
@@ -113,12 +118,17 @@ impl DatagramNetwork {
         network.report_losses(true);
         network.carry_bytes(true);
         // The faults themselves depend on the run's seed.
-        DatagramNetwork { network, datagrams: Vec::new(), free: Vec::new(), damage: Stream::new(0, "damage") }
+        let (room, damage) = (BytesMut::new(), Stream::new(0, "damage"));
+        DatagramNetwork { network, datagrams: Vec::new(), free: Vec::new(), room, damage }
     }
 
     /// Sends a datagram in `direction`.
     pub fn send(&mut self, now: Time, direction: &FlowDirection, datagram: &Datagram<'_>) {
-        let payload = BytesMut::from(datagram.payload);
+        if self.room.capacity() < datagram.payload.len() {
+            self.room = BytesMut::with_capacity(ROOM.max(datagram.payload.len()));
+        }
+        self.room.extend_from_slice(datagram.payload);
+        let payload = self.room.split();
         let own_mark = direction.ecn && datagram.ecn == Codepoint::Ce;
         let in_transit =
             InTransit { since: now, to: direction.to, address: datagram.address, payload, own_mark, copies: 1 };
