@@ -16,6 +16,8 @@ use crate::driver::sender_log::lock;
 pub(super) const CHUNK: usize = 1 << 15;
 /// Bytes kept for runs to come and for those under way; what is beyond is made by each run for itself.
 const KEPT: usize = 1 << 27;
+/// Bytes of a random number: a piece of others takes the last one for itself.
+const WORD: usize = 4;
 /// The most streams of which something is kept.
 const STREAMS_KEPT: usize = 256;
 
@@ -79,16 +81,39 @@ impl Made {
         chunks.made.get(number).cloned()
     }
 
-    /// The state of the hash before chunk `number`, which is no later than the next to be made.
-    fn hash(&self, number: usize) -> Sha256 {
+    /// `bytes` from `offset` on, at most a chunk; `None` where there is no room for them.
+    fn piece(&self, offset: u64, bytes: usize) -> Option<Bytes> {
+        let (number, from) = place(offset);
+        let chunk = self.chunk(number)?;
+        if from + bytes <= CHUNK {
+            return Some(chunk.slice(from..from + bytes));
+        }
+        let rest = self.chunk(number + 1)?;
+        Some([&chunk[from..], &rest[..from + bytes - CHUNK]].concat().into())
+    }
+
+    /// The state of the hash before `offset`, up to which chunks were made.
+    fn hash(&self, offset: u64) -> Sha256 {
+        let (number, from) = place(offset);
         let mut hashes = lock(&self.hashes);
         while hashes.len() <= number {
             let before = lock(&self.chunks).made.get(hashes.len() - 1).cloned().unwrap_or_default();
             let next = hashes.last().cloned().unwrap_or_default().chain_update(before);
             hashes.push(next);
         }
-        hashes[number].clone()
+        let before = hashes[number].clone();
+        drop(hashes);
+        match lock(&self.chunks).made.get(number) {
+            Some(chunk) => before.chain_update(&chunk[..from]),
+            None => before,
+        }
     }
+}
+
+/// The chunk that `offset` is in, and where in it.
+fn place(offset: u64) -> (usize, usize) {
+    let chunk = CHUNK as u64;
+    ((offset / chunk) as usize, (offset % chunk) as usize)
 }
 
 impl Drop for Made {
@@ -114,9 +139,9 @@ pub struct Source {
     name: String,
     /// Its beginning, once a chunk of it was taken.
     made: Option<Arc<Made>>,
-    /// Chunks taken of that.
-    chunks: usize,
-    /// What goes on, once a chunk was shorter or had no room.
+    /// Bytes taken of that.
+    shared: u64,
+    /// What goes on, once there was no room, or a piece left part of a random number over.
     own: Option<Own>,
     /// What was handed out and not confirmed, by offset.
     handed: VecDeque<(u64, Bytes)>,
@@ -127,7 +152,7 @@ pub struct Source {
 #[derive(Debug)]
 struct Own {
     random: Stream,
-    /// Of what comes before the first chunk that is handed out and not confirmed.
+    /// Of what comes before the first piece that is handed out and not confirmed.
     hash: Sha256,
 }
 
@@ -135,7 +160,7 @@ impl Source {
     /// The stream of `name` in the run with `seed`.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Source {
-        Source { seed, name: name.to_owned(), made: None, chunks: 0, own: None, handed: VecDeque::new(), length: 0 }
+        Source { seed, name: name.to_owned(), made: None, shared: 0, own: None, handed: VecDeque::new(), length: 0 }
     }
 
     /// Bytes handed out so far.
@@ -147,23 +172,23 @@ impl Source {
     /// The next bytes, at most `limit` of them.
     pub fn take(&mut self, limit: u64) -> Bytes {
         let bytes = CHUNK.min(usize::try_from(limit).unwrap_or(CHUNK));
-        let chunk = self.shared(bytes).unwrap_or_else(|| self.unshared(bytes));
-        self.handed.push_back((self.length, chunk.clone()));
-        self.length += chunk.len() as u64;
-        chunk
+        let piece = self.shared(bytes).unwrap_or_else(|| self.unshared(bytes));
+        self.handed.push_back((self.length, piece.clone()));
+        self.length += piece.len() as u64;
+        piece
     }
 
-    /// The next chunk, as it was made or is made for all runs.
+    /// The next bytes, as they were made or are made for all runs.
     fn shared(&mut self, bytes: usize) -> Option<Bytes> {
-        if self.own.is_some() || bytes < CHUNK {
+        if self.own.is_some() || !bytes.is_multiple_of(WORD) {
             return None;
         }
         if self.made.is_none() {
             self.made = Made::of(self.seed, &self.name);
         }
-        let chunk = self.made.as_ref()?.chunk(self.chunks)?;
-        self.chunks += 1;
-        Some(chunk)
+        let piece = self.made.as_ref()?.piece(self.shared, bytes)?;
+        self.shared += bytes as u64;
+        Some(piece)
     }
 
     /// The next bytes, made for this run.
@@ -171,29 +196,29 @@ impl Source {
         let mut own = self.own.take().unwrap_or_else(|| {
             let mut random = random(self.seed, &self.name);
             random.skip(self.length);
-            Own { random, hash: self.hash_before(self.chunks) }
+            Own { random, hash: self.hash_before(self.length) }
         });
-        let mut chunk = vec![0; bytes];
-        own.random.fill(&mut chunk);
+        let mut piece = vec![0; bytes];
+        own.random.fill(&mut piece);
         self.own = Some(own);
-        chunk.into()
+        piece.into()
     }
 
-    /// The state of the hash before a chunk of what is shared, or after all of it.
-    fn hash_before(&self, chunk: usize) -> Sha256 {
-        self.made.as_ref().map_or_else(Sha256::new, |made| made.hash(chunk))
+    /// The state of the hash before an offset in what is shared, or after all of it.
+    fn hash_before(&self, offset: u64) -> Sha256 {
+        self.made.as_ref().map_or_else(Sha256::new, |made| made.hash(offset))
     }
 
     /// Where `bytes`, which are said to be those from `offset` on, first differ from what was handed out and not confirmed.
     #[must_use]
     pub fn differs(&self, offset: u64, bytes: &[u8]) -> Option<u64> {
         let (mut at, mut left) = (offset, bytes);
-        let first = self.handed.partition_point(|(begin, chunk)| begin + chunk.len() as u64 <= offset);
-        for (begin, chunk) in self.handed.range(first..) {
+        let first = self.handed.partition_point(|(begin, piece)| begin + piece.len() as u64 <= offset);
+        for (begin, piece) in self.handed.range(first..) {
             if left.is_empty() {
                 return None;
             }
-            let Some(sent) = at.checked_sub(*begin).and_then(|skip| chunk.get(skip as usize..)) else { break };
+            let Some(sent) = at.checked_sub(*begin).and_then(|skip| piece.get(skip as usize..)) else { break };
             let (here, rest) = left.split_at(sent.len().min(left.len()));
             if here != &sent[..here.len()] {
                 return Some(at + here.iter().zip(sent).take_while(|(here, sent)| here == sent).count() as u64);
@@ -205,11 +230,11 @@ impl Source {
 
     /// What was handed out up to `offset` need not be kept any more.
     pub fn confirm(&mut self, offset: u64) {
-        while let Some((begin, chunk)) = self.handed.front()
-            && begin + chunk.len() as u64 <= offset
+        while let Some((begin, piece)) = self.handed.front()
+            && begin + piece.len() as u64 <= offset
         {
-            if let Some(own) = self.own.as_mut().filter(|_| *begin >= (self.chunks * CHUNK) as u64) {
-                own.hash.update(chunk);
+            if let Some(own) = self.own.as_mut().filter(|_| *begin >= self.shared) {
+                own.hash.update(piece);
             }
             self.handed.pop_front();
         }
@@ -219,14 +244,14 @@ impl Source {
     #[must_use]
     pub fn finish(&mut self, length: u64) -> Option<Hash> {
         self.confirm(length);
-        let (begin, chunk) = match self.handed.front() {
-            Some((begin, chunk)) => (*begin, &chunk[..]),
+        let (begin, piece) = match self.handed.front() {
+            Some((begin, piece)) => (*begin, &piece[..]),
             None => (self.length, &[][..]),
         };
-        let rest = chunk.get(..usize::try_from(length.checked_sub(begin)?).ok()?)?;
+        let rest = piece.get(..usize::try_from(length.checked_sub(begin)?).ok()?)?;
         let before = match &self.own {
-            Some(own) if begin >= (self.chunks * CHUNK) as u64 => own.hash.clone(),
-            _ => self.hash_before((begin / CHUNK as u64) as usize),
+            Some(own) if begin >= self.shared => own.hash.clone(),
+            _ => self.hash_before(begin),
         };
         Some(before.chain_update(rest).finalize().into())
     }
