@@ -8,16 +8,17 @@
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     /// A complete binary tree: node `i` has children `2i` and `2i+1`, leaves start at
-    /// `leaves`. Each node holds the earlier of its children. Of a few sources there are
-    /// but the leaves, which start at 0.
+    /// `leaves`. Each node holds the earlier of its children. Empty if there are but a few sources.
     nodes: Vec<(u64, u32)>,
     leaves: usize,
     /// The earliest of all.
     first: (u64, u32),
+    /// The times of a few sources.
+    few: [u64; FEW],
 }
 
 /// As many sources have no tournament.
-const FEW: usize = 8;
+const FEW: usize = 4;
 
 /// A time after all others.
 const NEVER: u64 = u64::MAX;
@@ -27,9 +28,9 @@ impl EventQueue {
     #[must_use]
     pub fn new(sources: usize) -> EventQueue {
         let first = (NEVER, 0);
+        let few = [NEVER; FEW];
         if sources <= FEW {
-            let nodes = (0..sources.max(1) as u32).map(|source| (NEVER, source)).collect();
-            return EventQueue { nodes, leaves: 0, first };
+            return EventQueue { nodes: Vec::new(), leaves: 0, first, few };
         }
         let leaves = sources.next_power_of_two();
         let mut nodes = vec![first; 2 * leaves];
@@ -39,30 +40,36 @@ impl EventQueue {
         for i in (1..leaves).rev() {
             nodes[i] = nodes[2 * i];
         }
-        EventQueue { nodes, leaves, first }
+        EventQueue { nodes, leaves, first, few }
     }
 
     /// Sets the next time of `source`; `u64::MAX` for none.
     #[inline]
     pub fn set(&mut self, source: usize, at: u64) {
-        let leaf = &mut self.nodes[self.leaves + source].0;
-        if *leaf == at {
-            return;
-        }
-        *leaf = at;
         if self.leaves > 0 {
-            self.play(self.leaves + source);
-        } else if (at, source as u32) < self.first {
+            return self.set_leaf(source, at);
+        }
+        let before = std::mem::replace(&mut self.few[source], at);
+        if (at, source as u32) <= self.first {
             self.first = (at, source as u32);
-        } else if self.first.1 == source as u32 {
+        } else if self.first.1 == source as u32 && at != before {
             // Sources ascend, so that the first of equal ones is the lowest.
-            let mut first = self.nodes[0];
-            for &node in &self.nodes[1..] {
-                if node.0 < first.0 {
-                    first = node;
-                }
+            let mut first = (self.few[0], 0);
+            for source in 1..FEW {
+                let at = self.few[source];
+                first.1 = if at < first.0 { source as u32 } else { first.1 };
+                first.0 = first.0.min(at);
             }
             self.first = first;
+        }
+    }
+
+    #[inline(never)]
+    fn set_leaf(&mut self, source: usize, at: u64) {
+        let leaf = &mut self.nodes[self.leaves + source].0;
+        if *leaf != at {
+            *leaf = at;
+            self.play(self.leaves + source);
         }
     }
 
@@ -86,7 +93,7 @@ impl EventQueue {
     #[must_use]
     #[inline]
     pub fn of(&self, source: usize) -> u64 {
-        self.nodes[self.leaves + source].0
+        if self.leaves > 0 { self.nodes[self.leaves + source].0 } else { self.few[source] }
     }
 
     /// The earliest time and its source; the time is `u64::MAX` if no source has one.
