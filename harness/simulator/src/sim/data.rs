@@ -193,8 +193,25 @@ impl Data {
     }
 
     /// What would be sent next: what was lost, then what is new. `None` if there is nothing.
-    #[inline]
+    #[inline(always)]
     pub fn peek(&mut self) -> Option<Chunk> {
+        if !self.again.is_empty() || self.objects.is_some() {
+            let again = self.peek_again();
+            if again.is_some() || self.objects.is_some() {
+                return again;
+            }
+        }
+        (self.fresh < self.written).then(|| Chunk {
+            number: self.fresh,
+            bytes: self.size(self.fresh),
+            transmissions: 1,
+            lost_by: None,
+        })
+    }
+
+    /// What was lost; of groups of objects, what is new, too.
+    #[cold]
+    fn peek_again(&mut self) -> Option<Chunk> {
         if self.objects.is_some() {
             return self.peek_objects();
         }
@@ -206,15 +223,9 @@ impl Data {
             // It was acknowledged after all.
             self.again.pop_front();
         }
-        (self.fresh < self.written).then(|| Chunk {
-            number: self.fresh,
-            bytes: self.size(self.fresh),
-            transmissions: 1,
-            lost_by: None,
-        })
+        None
     }
 
-    #[cold]
     fn peek_objects(&mut self) -> Option<Chunk> {
         let repeats = &self.repeats;
         let (number, lost) = self.objects.as_mut()?.peek(|chunk| repeats.contains_key(&chunk))?;

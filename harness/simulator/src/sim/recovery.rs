@@ -179,6 +179,17 @@ impl Recovery {
         new
     }
 
+    /// Whether every packet before the largest acknowledged one is known not to be in flight; then none is lost
+    /// before another is acknowledged.
+    #[inline]
+    pub fn is_in_order(&mut self) -> bool {
+        let in_order = self.largest_acked.is_none_or(|largest| self.oldest >= largest);
+        if in_order {
+            self.loss_time = NEVER;
+        }
+        in_order
+    }
+
     /// Declares lost what is lost at `now` (`§6.1`); `each` sees every such packet, in the
     /// order of their numbers, and its number.
     #[inline]

@@ -255,7 +255,12 @@ impl<E: ConfiguredController> Sender<E> {
     /// The same for acknowledgements and packets sent: inlined, the event is written where it is read.
     #[inline(always)]
     fn emit(&mut self, now: u64, kind: EventKind, context: &mut Context<'_>) {
-        let decision = self.host.on_event(&Event::new(Time(now), kind));
+        self.emit_event(now, &Event::new(Time(now), kind), context);
+    }
+
+    #[inline(always)]
+    fn emit_event(&mut self, now: u64, event: &Event, context: &mut Context<'_>) {
+        let decision = self.host.on_event(event);
         let train = if decision.train.is_some() { decision.train } else { None };
         let (active, wake_at) = (ActiveDecision::of(decision, self.ecn), decision.wake_at);
         self.apply(now, active, wake_at, train, context);

@@ -5,7 +5,7 @@ use windlass_adapter::{AckedPackets, LossEpisode};
 use windlass_controllers::event::{
     EcnCe, LossTrigger, OneWay, PacketsAcked, PacketsLost, Place, ProbeReceived, Queueing, RttSample, SpuriousLoss,
 };
-use windlass_controllers::{ConfiguredController, EventKind, Span, Time};
+use windlass_controllers::{ConfiguredController, Event, EventKind, Span, Time};
 
 use super::{Context, Sender};
 use crate::sim::observer::{AckSeen, LossSeen};
@@ -121,13 +121,15 @@ impl<E: ConfiguredController> Sender<E> {
             self.batch = batch;
             return;
         };
-        let mut acked = self.finish_batch(now, batch, newest, rtt, ack);
-        acked.congestion_indication = self.ci_path.then_some(ci);
-        if self.active.recovery_start() != recovery_start {
-            // A response was taken just now; whatever is acknowledged left before it.
-            acked.fresh_bytes = if self.active.recovery_start().is_some() { 0 } else { acked.bytes };
+        let mut event = Event::new(Time(now), EventKind::PacketsAcked(self.finish_batch(now, batch, newest, rtt, ack)));
+        if let EventKind::PacketsAcked(acked) = &mut event.kind {
+            acked.congestion_indication = self.ci_path.then_some(ci);
+            if self.active.recovery_start() != recovery_start {
+                // A response was taken just now; whatever is acknowledged left before it.
+                acked.fresh_bytes = if self.active.recovery_start().is_some() { 0 } else { acked.bytes };
+            }
         }
-        self.emit(now, EventKind::PacketsAcked(acked), context);
+        self.emit_event(now, &event, context);
         self.recovery.reclaim(now, 2 * self.rtt.pto(self.max_ack_delay).0);
         if let Some(trains) = &mut self.trains {
             trains.forget_before(self.recovery.sent.first());
@@ -281,8 +283,14 @@ impl<E: ConfiguredController> Sender<E> {
         }
     }
 
-    #[inline]
+    /// Declares lost what is lost at `now`.
+    #[inline(always)]
     pub(super) fn detect(&mut self, now: u64, context: &mut Context<'_>) -> Option<LostBatch> {
+        if self.recovery.is_in_order() { None } else { self.look_for_losses(now, context) }
+    }
+
+    #[inline(never)]
+    fn look_for_losses(&mut self, now: u64, context: &mut Context<'_>) -> Option<LostBatch> {
         let data = &mut self.data;
         let mut gone: Vec<(u64, LossTrigger)> = Vec::new();
         let watched = context.observer.is_some();
@@ -319,5 +327,8 @@ impl<E: ConfiguredController> Sender<E> {
 
 /// `a − b`, saturating.
 fn difference(a: u64, b: u64) -> i64 {
-    i64::try_from(i128::from(a) - i128::from(b)).unwrap_or(if a > b { i64::MAX } else { i64::MIN })
+    match a.checked_sub(b) {
+        Some(difference) => i64::try_from(difference).unwrap_or(i64::MAX),
+        None => 0i64.saturating_sub_unsigned(b - a),
+    }
 }
