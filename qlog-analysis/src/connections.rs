@@ -77,7 +77,7 @@ pub fn connections<T: Follower>(
     connections_watched(input, options, new, &mut |_| Ok(()))
 }
 
-/// As [`connections`], and calls `watch` after every block of events, about a megabyte of the file.
+/// As [`connections`], and calls `watch` after every block of events: the first megabyte of the file, then a quarter of one.
 ///
 /// # Errors
 /// As [`read`], and those of `watch`.

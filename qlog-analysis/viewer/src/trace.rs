@@ -12,9 +12,9 @@ use windlass_qlog_analysis::series::{
 use crate::Failure;
 use crate::output::Output;
 
-/// The page is shown what is read after so many blocks, about a megabyte each, then after twice as
+/// The page is shown what is read after so many blocks, some four megabytes, then after twice as
 /// many, and so on: all of it together is drawn twice at most.
-const FIRST_SHOWN: u64 = 4;
+const FIRST_SHOWN: u64 = 13;
 
 /// Packets of a connection; they follow as [`PacketLog::encode`] writes them.
 #[derive(Serialize)]
