@@ -188,6 +188,11 @@ impl Link {
         }
     }
 
+    /// Lets go of memory for many more packets than there are.
+    pub fn fit(&mut self) {
+        self.ring.fit();
+    }
+
     /// Packets queued, in transmission or under way.
     pub fn holds(&self) -> usize {
         let held = self.scheduler().map_or(0, Scheduler::packets);

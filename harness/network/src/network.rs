@@ -280,6 +280,12 @@ impl Network {
         (next & (END | SINK) == END).then_some(&entry.packet)
     }
 
+    /// Lets go of memory for many more packets than there are. To be called now and again: what comes and goes in less
+    /// memory is found in the caches.
+    pub fn fit(&mut self) {
+        self.links.iter_mut().for_each(Link::fit);
+    }
+
     /// Moves a packet to `hop`: a link, or the end of its route, which is returned.
     #[inline(always)]
     fn forward(&mut self, hop: u32, packet: &Packet) -> Option<RouteId> {

@@ -2,7 +2,7 @@
 
 use prefetch_index::prefetch_index;
 
-/// Consecutive items by number. Grows to the most it ever holds and then stays; taking
+/// Consecutive items by number. Grows to the most it ever holds, until it is [fitted](Ring::fit); taking
 /// from the front and adding at the back are a mask and a store.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
@@ -11,6 +11,9 @@ pub struct Ring<T> {
     first: u64,
     next: u64,
 }
+
+/// The fewest places.
+const FEWEST: usize = 16;
 
 impl<T: Copy + Default> Default for Ring<T> {
     fn default() -> Ring<T> {
@@ -21,7 +24,7 @@ impl<T: Copy + Default> Default for Ring<T> {
 impl<T: Copy + Default> Ring<T> {
     /// An empty ring whose first item will be number 0.
     pub fn new() -> Ring<T> {
-        Ring { slots: vec![T::default(); 16], mask: 15, first: 0, next: 0 }
+        Ring { slots: vec![T::default(); FEWEST], mask: FEWEST as u64 - 1, first: 0, next: 0 }
     }
 
     /// Number of the oldest item, or of the next one if there is none.
@@ -85,8 +88,20 @@ impl<T: Copy + Default> Ring<T> {
 
     #[cold]
     fn grow(&mut self) {
-        let mask = 2 * self.mask + 1;
-        let mut slots = vec![T::default(); self.slots.len() * 2];
+        self.resize(2 * self.slots.len());
+    }
+
+    /// Halves the memory if a quarter of it would do: a few items that go round in memory made for many would find each
+    /// place cold. To be called now and again.
+    pub fn fit(&mut self) {
+        if self.slots.len() > FEWEST && self.len() <= self.slots.len() as u64 / 4 {
+            self.resize(self.slots.len() / 2);
+        }
+    }
+
+    fn resize(&mut self, length: usize) {
+        let mask = length as u64 - 1;
+        let mut slots = vec![T::default(); length];
         for number in self.first..self.next {
             slots[(number & mask) as usize] = self.slots[(number & self.mask) as usize];
         }
@@ -143,5 +158,21 @@ mod tests {
         assert_eq!(ring.slots.len(), 64);
         ring.forget_before(5000);
         assert_eq!((ring.first(), ring.next()), (1000, 1000));
+    }
+
+    #[test]
+    fn is_fitted_to_what_it_holds() {
+        let mut ring = Ring::new();
+        (0..1000u64).for_each(|i| ring.push(i));
+        ring.fit();
+        assert_eq!(ring.slots.len(), 1024);
+        ring.forget_before(930);
+        (0..9).for_each(|_| ring.fit());
+        assert_eq!(ring.slots.len(), 256);
+        (1000..1100).for_each(|i| ring.push(i));
+        assert!((930..1100).all(|number| ring.get(number) == Some(&number)));
+        ring.forget_before(1100);
+        (0..9).for_each(|_| ring.fit());
+        assert_eq!(ring.slots.len(), FEWEST);
     }
 }

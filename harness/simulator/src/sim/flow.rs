@@ -430,6 +430,14 @@ impl<E: ConfiguredController> FlowRun<E> {
         self.timers.clear();
     }
 
+    /// Lets go of memory for many more packets than there are.
+    pub fn fit(&mut self) {
+        self.receiver.log.fit();
+        if let Some(sender) = &mut self.sender {
+            sender.recovery.sent.fit();
+        }
+    }
+
     /// Packets sent and neither acknowledged nor taken for lost.
     pub fn under_way(&self) -> u64 {
         let in_flight = self.sender.as_ref().map_or(0, |sender| sender.recovery.in_flight);

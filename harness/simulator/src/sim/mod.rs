@@ -29,8 +29,8 @@
 //! A data packet costs two events, its arrival and that of its ACK, and none of them is
 //! an entry in a heap: FIFO links put only their heads on the [event_queue](windlass_network::EventQueue),
 //! a flow only its earliest timer, and a timer that moves later is not touched until its
-//! old time comes. Packets sent and packets received are rings that grow to a window and
-//! stay; nothing is allocated per packet. What a packet needs of its flow lies together in
+//! old time comes. Packets sent and packets received are rings that grow to a window and are
+//! fitted to it now and again; nothing is allocated per packet. What a packet needs of its flow lies together in
 //! the flow's memory: with a thousand flows a packet costs what it touches, not what it
 //! computes. What comes next on a link is known, so that the processor is told to fetch
 //! a flow's state before its packet is there.

@@ -93,6 +93,9 @@ impl<E: ConfiguredController> Part<E> {
             return false;
         }
         self.until_check = EVENTS_BETWEEN_CHECKS;
+        // More than what is under way now was under way when slow start overshot.
+        self.network.fit();
+        self.flows.iter_mut().for_each(FlowRun::fit);
         self.runaway = Runaway::check(Time(now), self.under_way(), self.max_packets_under_way).err();
         self.runaway.is_some()
     }
