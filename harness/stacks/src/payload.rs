@@ -51,7 +51,7 @@ impl Writer {
             if at > now {
                 return source.total().saturating_sub(made);
             }
-            let bytes = source.write(meter.send_rate.map(|rate| rate.bits_per_s));
+            let bytes = source.write(meter.send_rate().map(|rate| rate.bits_per_s));
             let age = u64::try_from((now - at).as_nanos()).unwrap_or(u64::MAX);
             let at = Time(time.0.saturating_sub(age));
             meter.wrote(at, bytes);

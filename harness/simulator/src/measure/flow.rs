@@ -26,16 +26,23 @@ pub struct Meter {
     /// Congestion events that reduced the window.
     pub congestion_events: u64,
     packet_bytes: f64,
+    /// Apart, since most packets do not need it.
+    points: Box<Points>,
+    frames: Option<Box<FrameMeter>>,
+    /// The client of a video in chunks.
+    pub player: Option<Box<Player>>,
+}
+
+/// The series up to now, and what it takes to go on with it.
+#[derive(Clone, Debug, Default)]
+struct Points {
     series: FlowSeries,
     sampled_at: u64,
     sampled_rtt: (u64, u128),
     sampled_bytes: u64,
     send_rate_meter: SendRateMeter,
     /// What the adapter estimates.
-    pub send_rate: Option<SendRate>,
-    frames: Option<Box<FrameMeter>>,
-    /// The client of a video in chunks.
-    pub player: Option<Box<Player>>,
+    send_rate: Option<SendRate>,
 }
 
 impl Meter {
@@ -51,12 +58,7 @@ impl Meter {
             cwnd_time: 0.0,
             cwnd: 0,
             cwnd_since: 0,
-            series: FlowSeries::default(),
-            sampled_at: 0,
-            sampled_rtt: (0, 0),
-            sampled_bytes: 0,
-            send_rate_meter: SendRateMeter::default(),
-            send_rate: None,
+            points: Box::default(),
             frames: None,
             player: None,
         }
@@ -117,7 +119,7 @@ impl Meter {
 
     /// The flow starts at `now`.
     pub fn start(&mut self, now: u64, cwnd: u64) {
-        (self.cwnd, self.cwnd_since, self.sampled_at) = (cwnd, now, now);
+        (self.cwnd, self.cwnd_since, self.points.sampled_at) = (cwnd, now, now);
     }
 
     /// The window is `cwnd` bytes from `now` on.
@@ -144,8 +146,8 @@ impl Meter {
         let timeout = matches!(event.kind, EventKind::PersistentCongestion(_));
         self.congestion_events += u64::from(began || timeout);
         self.window(event.now.0, decision.cwnd);
-        self.send_rate_meter.on_event(event);
-        self.send_rate = self.send_rate_meter.estimate(decision);
+        self.points.send_rate_meter.on_event(event);
+        self.points.send_rate = self.points.send_rate_meter.estimate(decision);
     }
 
     /// Time-weighted mean of the window over `active` ns until `now`, packets.
@@ -162,32 +164,44 @@ impl Meter {
         self.cwnd_since = self.cwnd_since.max(now);
     }
 
+    /// The adapter estimates `send_rate` from now on.
+    pub fn set_send_rate(&mut self, send_rate: Option<SendRate>) {
+        self.points.send_rate = send_rate;
+    }
+
+    /// What the adapter estimates.
+    #[must_use]
+    pub fn send_rate(&self) -> Option<SendRate> {
+        self.points.send_rate
+    }
+
     /// A point of the series at `now`, with `bytes` delivered so far.
     pub fn sample(&mut self, now: u64, bytes: u64) {
-        if now <= self.sampled_at {
+        let points = &mut *self.points;
+        if now <= points.sampled_at {
             return;
         }
         let (count, sum) = self.rtt.totals();
-        let (old_count, old_sum) = self.sampled_rtt;
+        let (old_count, old_sum) = points.sampled_rtt;
         let rtt = (count > old_count).then(|| (sum - old_sum) as f64 / (count - old_count) as f64 / 1e6);
-        let mbps = (bytes - self.sampled_bytes) as f64 * 8e3 / (now - self.sampled_at) as f64;
-        self.series.time_s.push(now as f64 / 1e9);
-        self.series.cwnd_packets.push(self.cwnd as f64 / self.packet_bytes);
-        self.series.rtt_ms.push(rtt);
-        self.series.goodput_mbps.push(mbps);
-        self.series.send_rate_mbps.push(self.send_rate.map(|rate| rate.bits_per_s as f64 / 1e6));
-        (self.sampled_at, self.sampled_rtt, self.sampled_bytes) = (now, (count, sum), bytes);
+        let mbps = (bytes - points.sampled_bytes) as f64 * 8e3 / (now - points.sampled_at) as f64;
+        points.series.time_s.push(now as f64 / 1e9);
+        points.series.cwnd_packets.push(self.cwnd as f64 / self.packet_bytes);
+        points.series.rtt_ms.push(rtt);
+        points.series.goodput_mbps.push(mbps);
+        points.series.send_rate_mbps.push(points.send_rate.map(|rate| rate.bits_per_s as f64 / 1e6));
+        (points.sampled_at, points.sampled_rtt, points.sampled_bytes) = (now, (count, sum), bytes);
     }
 
     /// The series up to the last point.
     #[must_use]
     pub fn series(&self) -> &FlowSeries {
-        &self.series
+        &self.points.series
     }
 
     /// The series; none is left.
     pub fn take_series(&mut self) -> FlowSeries {
-        std::mem::take(&mut self.series)
+        std::mem::take(&mut self.points.series)
     }
 }
 

@@ -1,5 +1,7 @@
 //! One flow of a run: both its ends, its timers and its measurements.
 
+use std::mem::offset_of;
+use std::ops::Range;
 use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
@@ -17,9 +19,8 @@ use crate::outcome::{FlowOutcome, FlowSeries};
 use crate::scenario::{FlowSpec, Misbehaviour, REQUEST_BYTES};
 use windlass_network::{Fate, Network, Packet, RouteId, Stream};
 
-/// Lines of memory of a flow's state that most events touch, words of eight bytes in each.
-const HOT_LINES: usize = 24;
-const LINE_WORDS: usize = 8;
+/// Bytes of a line of memory.
+const LINE: usize = 64;
 /// The handle of an ACK has this bit; below it is the position in the receiver's log.
 const ACK: u64 = 1 << 63;
 /// The handle of a packet with requests has this bit, too; below it is its number.
@@ -48,7 +49,7 @@ struct Wire {
 /// One flow of a simulation, sender and receiver.
 // In this order, so that what a packet needs lies together: with many flows, each line of memory
 // that an event touches comes from afar.
-#[repr(C)]
+#[repr(C, align(64))]
 pub(super) struct FlowRun<E: ConfiguredController> {
     /// The time on the simulation's event_queue.
     pub armed: u64,
@@ -66,8 +67,8 @@ pub(super) struct FlowRun<E: ConfiguredController> {
     drop_packets: Vec<u64>,
     meter: Meter,
     sender: Option<Sender<E>>,
-    pub spec: FlowSpec,
-    engine: E,
+    pub spec: Box<FlowSpec>,
+    engine: Box<E>,
     pub recorder: Option<Box<dyn Recorder>>,
     saved_paths: SavedPaths<String>,
     ci_path: bool,
@@ -122,7 +123,7 @@ impl<E: ConfiguredController> FlowRun<E> {
                 vanishes: spec.vanishes.is_some(),
             },
             number,
-            engine,
+            engine: Box::new(engine),
             observer: None,
             recorder: None,
             saved_paths: saved_paths.clone(),
@@ -147,15 +148,28 @@ impl<E: ConfiguredController> FlowRun<E> {
             start,
             seed: Stream::new(seed, &format!("controller {}", spec.name)).integer(),
             drop_packets: spec.drop_packets.iter().rev().copied().collect(),
-            spec,
+            spec: Box::new(spec),
         }
     }
 
-    /// Has the processor fetch what most events touch.
+    /// Has the processor fetch what it takes to handle a packet that comes.
     #[inline]
-    pub fn prefetch(&self) {
-        for line in 0..HOT_LINES {
-            prefetch_index(from_ref(&self.armed), line * LINE_WORDS);
+    pub fn prefetch(&self, packet: &Packet) {
+        let sender = offset_of!(Self, sender);
+        if packet.id & ACK == 0 {
+            self.fetch(0, &(0..offset_of!(Self, meter)));
+            Sender::<E>::ON_DATA.iter().for_each(|bytes| self.fetch(sender, bytes));
+        } else {
+            self.fetch(0, &(0..sender));
+            Sender::<E>::ON_ACK.iter().for_each(|bytes| self.fetch(sender, bytes));
+        }
+    }
+
+    /// The same of some bytes of its state, from `base` on.
+    #[inline(always)]
+    fn fetch(&self, base: usize, bytes: &Range<usize>) {
+        for line in (base + bytes.start) / LINE..(base + bytes.end).div_ceil(LINE) {
+            prefetch_index(from_ref(&self.armed), line * LINE / size_of::<u64>());
         }
     }
 
@@ -394,7 +408,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             path = self.saved_paths.resume(&resume.path, path);
             recorder = Some(self.saved_paths.observe(resume.path.clone(), &path, recorder));
         }
-        let engine = self.engine.clone();
+        let engine = (*self.engine).clone();
         let host = match &self.spec.group {
             Some(group) => Flow::grouped_with(engine, &path, groups, group.clone(), recorder),
             None => {
@@ -506,7 +520,7 @@ impl<E: ConfiguredController> FlowRun<E> {
     /// A point of the series.
     pub fn sample(&mut self, now: u64) {
         if let Some(sender) = &self.sender {
-            self.meter.send_rate = sender.send_rate();
+            self.meter.set_send_rate(sender.send_rate());
             self.meter.sample(now, self.arrived_bytes);
         }
     }

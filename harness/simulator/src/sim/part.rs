@@ -144,7 +144,7 @@ impl<E: ConfiguredController> Part<E> {
                     }
                     if prefetches {
                         if let Some(next) = self.network.upcoming(FETCH_FLOW) {
-                            self.flows[self.place(next.flow)].prefetch();
+                            self.flows[self.place(next.flow)].prefetch(next);
                         }
                         if let Some(next) = self.network.upcoming(FETCH_PACKET) {
                             self.flows[self.place(next.flow)].prefetch_packet(next);

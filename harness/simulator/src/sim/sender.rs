@@ -1,6 +1,9 @@
 //! The sending end of a flow: its controller, what it remembers of packets, and the order
 //! in which the controller gets its events.
 
+use std::mem::offset_of;
+use std::ops::Range;
+
 use windlass_adapter::rfc9002::RttEstimator;
 use windlass_adapter::{
     AckedPackets, DeliveryRateState, Flow, LossEpisode, SendRate, Silence, spread, windows_per_rtt,
@@ -20,6 +23,7 @@ use super::timers::{NEVER, Timer, Timers};
 use super::train::{Trains, handle};
 use crate::measure::Meter;
 use crate::scenario::FlowSpec;
+use windlass_network::ring::Ring;
 use windlass_network::{Class, Codepoint, Packet};
 
 mod ack;
@@ -131,6 +135,15 @@ pub(super) struct Context<'a> {
 }
 
 impl<E: ConfiguredController> Sender<E> {
+    /// Where in its memory lies what data that reach the receiver touch.
+    pub const ON_DATA: [Range<usize>; 2] =
+        [0..offset_of!(Self, recovery) + size_of::<Ring<Sent>>(), offset_of!(Self, data)..offset_of!(Self, rtt)];
+    /// The same of an ACK.
+    pub const ON_ACK: [Range<usize>; 3] = {
+        let (host, [decision, rate]) = (offset_of!(Self, host), Flow::<E>::ON_EVENT);
+        [0..host, host + decision.start..host + decision.end, host + rate.start..host + rate.end]
+    };
+
     pub fn new(spec: &FlowSpec, flow: u32, host: Flow<E>, ci_path: bool) -> Sender<E> {
         Sender {
             wants_packet_sent: host.wants_packet_sent(),
