@@ -37,6 +37,8 @@ pub use file::{Search, is_stream, open, open_raw};
 pub use input::{Damaged, Input, Limits, TooLarge};
 pub use netlog::Check;
 
+#[cfg(feature = "parallel")]
+use ahead::Ahead;
 use block::{Block, Piece};
 use state::{Header, ReadState};
 
@@ -291,9 +293,7 @@ impl Reading<'_> {
         }
         #[cfg(feature = "parallel")]
         let Some(block) = self.state.read_ahead(block) else {
-            while let Some(ahead) = self.state.ahead.as_mut().filter(|ahead| ahead.is_full())
-                && let Some(batch) = ahead.take()
-            {
+            while let Some(batch) = self.state.ahead.as_mut().and_then(Ahead::take_of_many) {
                 self.hand_over(batch)?;
             }
             return Ok(());
@@ -305,7 +305,7 @@ impl Reading<'_> {
     /// Hands over what is in the blocks that were cut so far.
     fn flush(&mut self) -> Result<(), ReadError> {
         #[cfg(feature = "parallel")]
-        while let Some(batch) = self.state.ahead.as_mut().and_then(ahead::Ahead::take) {
+        while let Some(batch) = self.state.ahead.as_mut().and_then(Ahead::take) {
             self.hand_over(batch)?;
         }
         match self.state.take_first() {

@@ -1,11 +1,9 @@
 //! Blocks that several threads read: this one, which cuts the file and takes what was read, in the order of the file, and others.
 
 use std::collections::VecDeque;
-use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::available_parallelism;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -22,18 +20,10 @@ pub(super) struct Ahead {
     /// The other threads.
     pool: ThreadPool,
     options: Arc<Options>,
-    blocks: VecDeque<Reading>,
-    /// The sum of the lengths of their texts, bytes.
-    bytes: usize,
+    /// The length of each block's text, bytes, and what is in it.
+    blocks: VecDeque<(usize, Outcome)>,
     /// How many of them another thread is to read and none has begun with.
     waiting: Arc<AtomicUsize>,
-}
-
-/// A block that is read.
-struct Reading {
-    /// The length of its text, bytes.
-    length: usize,
-    batch: Outcome,
 }
 
 enum Outcome {
@@ -43,17 +33,17 @@ enum Outcome {
 }
 
 impl Ahead {
-    /// As many threads as the options ask for; `None` where that is one.
+    /// As many threads as the options ask for, or as rayon has by default; `None` where that is one.
     pub fn new(options: &Options) -> Option<Ahead> {
         let threads = match options.jobs {
-            0 => available_parallelism().map_or(1, NonZero::get),
+            0 => rayon::current_num_threads(),
             jobs => jobs,
         };
         let others = threads.checked_sub(1).filter(|&others| others > 0)?;
         // What panics there does so here, too, where its batch is missed.
         let pool = ThreadPoolBuilder::new().num_threads(others).panic_handler(|_| {}).build().ok()?;
         let options = Arc::new(options.clone());
-        Some(Ahead { pool, options, blocks: VecDeque::new(), bytes: 0, waiting: Arc::default() })
+        Some(Ahead { pool, options, blocks: VecDeque::new(), waiting: Arc::default() })
     }
 
     /// Reads `block`: on another thread, unless all have one that waits.
@@ -64,8 +54,7 @@ impl Ahead {
         } else {
             Outcome::Read(Box::new(block::read(&block, encoding, &self.options)))
         };
-        self.bytes += length;
-        self.blocks.push_back(Reading { length, batch });
+        self.blocks.push_back((length, batch));
     }
 
     fn spawn(&self, block: Block, encoding: Arc<Encoding>) -> Receiver<Batch> {
@@ -82,17 +71,16 @@ impl Ahead {
 
     /// What is in the earliest block, once that is read; `None` if there is no other.
     pub fn take(&mut self) -> Option<Batch> {
-        let Reading { length, batch } = self.blocks.pop_front()?;
-        self.bytes -= length;
-        Some(match batch {
+        Some(match self.blocks.pop_front()?.1 {
             Outcome::Read(batch) => *batch,
             Outcome::Awaited(batch) => batch.recv().expect("a block is read without a panic"),
         })
     }
 
-    /// Whether no more blocks should be read before some are taken. Those of very long records are larger than others.
-    pub fn is_full(&self) -> bool {
+    /// The same if so much is read that no more should be before some is taken. Blocks of very long records are larger than others.
+    pub fn take_of_many(&mut self) -> Option<Batch> {
         let most = (self.pool.current_num_threads() + 1) * BLOCKS_A_THREAD;
-        self.blocks.len() >= most || self.bytes > 2 * most * BLOCK
+        let bytes: usize = self.blocks.iter().map(|(length, _)| length).sum();
+        if self.blocks.len() >= most || bytes > 2 * most * BLOCK { self.take() } else { None }
     }
 }

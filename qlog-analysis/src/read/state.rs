@@ -282,7 +282,7 @@ impl ReadState {
         !self.ensure(block.trace).begun
     }
 
-    /// Keeps the first block of a trace until what stands behind it is known. Returns whether that can be nothing.
+    /// Keeps the first block of a trace until its header is complete. Returns whether it is: that of a document may go on behind.
     pub(crate) fn wait(&mut self, block: Block) -> bool {
         self.waiting = Some(block);
         self.framing != Framing::Contained
