@@ -195,12 +195,11 @@ impl Data {
     /// What would be sent next: what was lost, then what is new. `None` if there is nothing.
     #[inline(always)]
     pub fn peek(&mut self) -> Option<Chunk> {
-        if !self.again.is_empty() || self.objects.is_some() {
-            let again = self.peek_again();
-            if again.is_some() || self.objects.is_some() {
-                return again;
-            }
-        }
+        if self.again.is_empty() && self.objects.is_none() { self.peek_new() } else { self.peek_again() }
+    }
+
+    #[inline(always)]
+    fn peek_new(&self) -> Option<Chunk> {
         (self.fresh < self.written).then(|| Chunk {
             number: self.fresh,
             bytes: self.size(self.fresh),
@@ -209,7 +208,6 @@ impl Data {
         })
     }
 
-    /// What was lost; of groups of objects, what is new, too.
     #[cold]
     fn peek_again(&mut self) -> Option<Chunk> {
         if self.objects.is_some() {
@@ -223,7 +221,7 @@ impl Data {
             // It was acknowledged after all.
             self.again.pop_front();
         }
-        None
+        self.peek_new()
     }
 
     fn peek_objects(&mut self) -> Option<Chunk> {

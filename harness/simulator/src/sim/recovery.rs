@@ -182,12 +182,14 @@ impl Recovery {
     /// Whether every packet before the largest acknowledged one is known not to be in flight; then none is lost
     /// before another is acknowledged.
     #[inline]
-    pub fn is_in_order(&mut self) -> bool {
-        let in_order = self.largest_acked.is_none_or(|largest| self.oldest >= largest);
-        if in_order {
-            self.loss_time = NEVER;
-        }
-        in_order
+    pub fn is_in_order(&self) -> bool {
+        self.largest_acked.is_none_or(|largest| self.oldest >= largest)
+    }
+
+    /// No packet is about to be lost by time.
+    #[inline]
+    pub fn stop_loss_timer(&mut self) {
+        self.loss_time = NEVER;
     }
 
     /// Declares lost what is lost at `now` (`§6.1`); `each` sees every such packet, in the

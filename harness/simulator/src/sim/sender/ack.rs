@@ -286,7 +286,11 @@ impl<E: ConfiguredController> Sender<E> {
     /// Declares lost what is lost at `now`.
     #[inline(always)]
     pub(super) fn detect(&mut self, now: u64, context: &mut Context<'_>) -> Option<LostBatch> {
-        if self.recovery.is_in_order() { None } else { self.look_for_losses(now, context) }
+        if self.recovery.is_in_order() {
+            self.recovery.stop_loss_timer();
+            return None;
+        }
+        self.look_for_losses(now, context)
     }
 
     #[inline(never)]
