@@ -22,6 +22,7 @@ mod observe;
 mod published;
 mod quantity;
 mod result;
+mod template;
 mod time_series;
 mod watch;
 
@@ -34,5 +35,6 @@ pub use observe::{ObserveError, Record, ResultCache, code, observe};
 pub use published::{Bound, Published, published};
 pub use quantity::{Curve, Mean, Number, Quantity, mean_of};
 pub use result::{Answer, BarGroup, CellResult, Chart, ChartLine, Comparison, Derived, ExperimentResult, SCHEMA};
+pub use template::{Part, Template};
 pub use time_series::{FlowTimeSeries, TimeSeries};
 pub use watch::{WatchError, watch};

@@ -40,7 +40,7 @@ pub(super) fn number(value: &Value) -> Option<f64> {
 ///
 /// # Errors
 /// There is no such table; the text says which, and what there is.
-pub(super) fn set(scenario: &mut Table, key: &str, value: &Value) -> Result<(), String> {
+pub fn set(scenario: &mut Table, key: &str, value: &Value) -> Result<(), String> {
     let parts: Vec<&str> = key.split('.').collect();
     if parts.iter().any(|part| part.is_empty()) {
         return Err("expected keys with points between them".to_owned());

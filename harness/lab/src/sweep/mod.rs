@@ -27,7 +27,7 @@ mod plan;
 mod read;
 mod run;
 
-pub use axes::Axis;
+pub use axes::{Axis, set};
 pub use collect::{Collected, Group, MEASURES, collect};
 pub use measure::measure;
 pub use plan::{Plan, Settings};

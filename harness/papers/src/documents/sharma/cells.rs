@@ -13,13 +13,13 @@ const READ: [&str; 7] = ["highspeed", "scalable", "bic", "cubic-2005", HALF, "fa
 /// The controller that stands for standard TCP.
 const STANDARD: &str = "reno";
 /// Queue lengths of EV-3, packets: those the document names, and some between.
-const QUEUES: [u64; 8] = [40, 100, 200, 500, 1000, 1555, 3110, 7776];
+const QUEUES: [u32; 8] = [40, 100, 200, 500, 1000, 1555, 3110, 7776];
 /// A fifth of the nominal bandwidth-delay product, packets.
-const QUEUE: u64 = 1555;
+const QUEUE: u32 = 1555;
 /// Access delays of EV-5's second flow, ms.
 const DELAYS: [f64; 8] = [1.0, 4.0, 7.0, 14.0, 22.0, 34.0, 74.0, 77.0];
 /// The number of the packet that EV-2 loses.
-const EARLY: u64 = 20_000;
+const EARLY: u32 = 20_000;
 /// The second flow of a pair starts so much later than the first, s.
 const FIRST: f64 = 0.1;
 const SECOND: f64 = 50.0;
@@ -36,7 +36,7 @@ fn cell(
     measure: Measure,
     scale: Scale,
 ) -> Cell {
-    Cell { name, settings, scenario: dumbbell.toml(scale), bottleneck: BOTTLENECK, step_ms, measure }
+    Cell { name, settings, scenario: dumbbell.scenario(scale), bottleneck: BOTTLENECK, step_ms, measure }
 }
 
 /// A single flow on a path whose round trip the document labels `label`, ms.
@@ -59,7 +59,7 @@ fn one(
     cell(name, all, &dumbbell, 10.0, measure, scale)
 }
 
-fn standard(rate: f64, queue: u64, duration: f64, scale: Scale) -> Vec<Cell> {
+fn standard(rate: f64, queue: u32, duration: f64, scale: Scale) -> Vec<Cell> {
     let single = Dumbbell::single(&paper(STANDARD));
     let flow = Flow { start: FIRST, ..single.flows[0].clone() };
     let dumbbell = Dumbbell { rate, delay: 50.0, queue, duration, flows: vec![flow], ..single };
@@ -114,7 +114,7 @@ pub(super) fn early_drop(scale: Scale) -> Vec<Cell> {
 
 /// EV-3: every scheme with other queue limits.
 pub(super) fn queues(scale: Scale) -> Vec<Cell> {
-    let with = |scheme: &str, queue: u64| {
+    let with = |scheme: &str, queue: u32| {
         let dumbbell = Dumbbell { queue, ..Dumbbell::single("") };
         one(scheme, &paper(scheme), &dumbbell, 100.0, vec![("queue", queue.to_string())], scale)
     };
@@ -125,7 +125,7 @@ pub(super) fn queues(scale: Scale) -> Vec<Cell> {
 /// A-24).
 pub(super) fn delays(scale: Scale) -> Vec<Cell> {
     let with = |scheme: &str, delay: f64| {
-        let queue = (RATE * 2.0 * delay / 40.0).floor() as u64;
+        let queue = (RATE * 2.0 * delay / 40.0).floor() as u32;
         let dumbbell = Dumbbell { delay, queue, ..Dumbbell::single("") };
         let label = 2.0 * delay;
         one(scheme, &paper(scheme), &dumbbell, label, vec![("rtt", label.to_string())], scale)
@@ -159,7 +159,7 @@ pub(super) fn unequal_reversed(scale: Scale) -> Vec<Cell> {
 }
 
 /// A pair on T3 (A-19) with a queue of `queue` packets.
-fn pair(first: &str, second: &str, queue: u64, scale: Scale) -> Cell {
+fn pair(first: &str, second: &str, queue: u32, scale: Scale) -> Cell {
     let flow = |name, scheme: &str, start| Flow { name, controller: paper(scheme), start, access: ACCESS };
     let flows = vec![flow("first", first, FIRST), flow("second", second, SECOND)];
     let dumbbell = Dumbbell { flows, queue, ..Dumbbell::single("") };
@@ -174,7 +174,7 @@ pub(super) fn pairs(scale: Scale) -> Vec<Cell> {
 
 /// EV-6q: the document's 36 pairs over three queues. It names none of those it ran besides a fifth of a product.
 pub(super) fn pairs_by_queue(scale: Scale) -> Vec<Cell> {
-    let of = |queue: u64| {
+    let of = |queue: u32| {
         let with = move |cell: Cell| Cell {
             name: format!("{} queue={queue}", cell.name),
             settings: cell.settings.into_iter().chain([("queue", queue.to_string())]).collect(),

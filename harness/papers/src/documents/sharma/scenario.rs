@@ -1,8 +1,6 @@
 //! The topologies and common parameters (`spec: sharma §13.1, §13.2`).
 
-use std::fmt::Write;
-
-use crate::Scale;
+use crate::{Scale, Template};
 
 /// Rate of the bottleneck, Mbit/s.
 pub(super) const RATE: f64 = 622.0;
@@ -24,12 +22,12 @@ pub(super) struct Dumbbell {
     /// Delay of the bottleneck, ms.
     pub delay: f64,
     /// Length of its queue, packets.
-    pub queue: u64,
+    pub queue: u32,
     /// Duration, s of the document.
     pub duration: f64,
     /// Number of the packet that is lost on its way into the bottleneck, as the document
     /// counts.
-    pub lost: Option<u64>,
+    pub lost: Option<u32>,
     /// A loss takes a window's so-manieth part of later packets, as ns-2 had it (A-17).
     pub dupthresh_frac: Option<u32>,
     /// The flows over the bottleneck.
@@ -73,43 +71,29 @@ impl Dumbbell {
         (self.rate * rtt / 8.0).floor()
     }
 
-    /// The scenario as TOML.
-    ///
-    /// What leaves the bottleneck is spaced so widely that it never waits again, and so are
-    /// ACKs: the links behind it are delays, with the time a packet takes to be sent over them.
-    /// Data flows one round trip after the start, which ns-2 spends on the handshake.
-    pub(super) fn toml(&self, scale: Scale) -> String {
+    /// The scenario: `dumbbell.toml` with these values.
+    pub(super) fn scenario(&self, scale: Scale) -> String {
         let on = |bytes: f64, mbps: f64| 8.0 * bytes / mbps / 1000.0;
         let behind = on(WIRE, ACCESS_RATE) + 2.0 * on(ACK, ACCESS_RATE) + on(ACK, self.rate);
-        let mut text = format!(
-            "duration_s = {}\nsample_ms = 1000\npacket_bytes = 1000\noverhead_bytes = 50\n\n\
-             [dumbbell]\nrate_mbps = {}\nrtt_ms = {}\nbuffer_packets = {}\n",
-            scale.time(self.duration),
-            self.rate,
-            2.0 * (self.delay + ACCESS) + behind,
-            self.queue,
-        );
+        let mut template = Template::new(include_str!("dumbbell.toml"))
+            .set("duration_s", self.duration)
+            .set("dumbbell.rate_mbps", self.rate)
+            .set("dumbbell.rtt_ms", 2.0 * (self.delay + ACCESS) + behind)
+            .set("dumbbell.buffer_packets", self.queue);
         if let Some(number) = self.lost {
             // ns-2 counts the SYN, and from 1 (A-29).
-            let _ = writeln!(text, "drop_arrivals = [{}]", number - 2);
+            template = template.set("dumbbell.drop_arrivals", vec![number - 2]);
         }
-        for flow in &self.flows {
-            let _ = write!(
-                text,
-                "\n[[flow]]\nname = \"{}\"\ncontroller = \"{}\"\nstart_s = {}\naccess_mbps = {ACCESS_RATE}\n\
-                 access_delay_ms = {}\npacing = false\nrecovery = \"tcp-sack\"\nack_burst_packets = {}\n\
-                 send_jitter_us = 8\n",
-                flow.name,
-                flow.controller,
-                scale.time(flow.start) + self.rtt(flow) / 1000.0,
-                flow.access,
-                // A-26: FAST's module lets three go.
-                if flow.controller.starts_with("fast") { 3 } else { 2 },
-            );
-            if let Some(frac) = self.dupthresh_frac {
-                let _ = writeln!(text, "dupthresh_frac = {frac}");
-            }
-        }
-        text
+        let pattern = template.take("flow", "flow");
+        let flow = |flow: &Flow| {
+            let part = pattern.clone().with("name", flow.name).with("controller", flow.controller.as_str());
+            // Data flows one round trip after the start, which ns-2 spends on the handshake.
+            let part = part.with("start_s", scale.time(flow.start) + self.rtt(flow) / 1000.0);
+            // A-26: FAST's module lets three go.
+            let burst = if flow.controller.starts_with("fast") { 3 } else { 2 };
+            let part = part.with("ack_burst_packets", burst).with("access_delay_ms", flow.access);
+            part.with_any("dupthresh_frac", self.dupthresh_frac)
+        };
+        self.flows.iter().map(flow).fold(template.at(scale), |template, flow| template.and("flow", flow)).to_string()
     }
 }
