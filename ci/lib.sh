@@ -120,10 +120,20 @@ end_lanes() {
     rm -rf "${lane#* }"
   done
 }
-# join_lane LANE: waits for a lane, prints what it printed, and fails if it failed.
+# join_lane LANE: waits for a lane, prints what it printed, and fails if it failed. A lane that has not ended 80 minutes after the script began
+# is ended, before what runs the script ends it and nobody learns which step waited.
 join_lane() {
   local directory=${1#* } status=0 began=$SECONDS lane others=()
   end_step
+  while kill -0 "${1%% *}" 2>/dev/null; do
+    if [ "$((SECONDS - started))" -ge "${WINDLASS_LANE_SECONDS:-4800}" ]; then
+      cat "$directory/log"
+      printf '\n%s: after %d s these still run:\n' "${called#"$WINDLASS_ROOT/"}" "$((SECONDS - started))"
+      ps -e -o pid,ppid,etimes,args
+      return 124
+    fi
+    sleep 0.2
+  done
   wait "${1%% *}" || status=$?
   printf '\n== beside these steps (%d s, %d of them waited)\n' "$((SECONDS - started))" "$((SECONDS - began))"
   cat "$directory/log"
