@@ -16,9 +16,9 @@ use noq_proto::{
 use windlass_adapter::std_time::{Loss, Packet};
 
 use super::Noq;
-use super::api::TappedKey;
+use super::api::VirtualKey;
 use crate::driver::native::NativeDecision;
-use crate::quinn_api::{Observed, implement_packet_key};
+use crate::quinn_api::{Observed, checksum, implement_packet_key};
 
 pub use windlass_noq::{Factory, PROVIDES, STACK};
 

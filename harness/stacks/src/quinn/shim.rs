@@ -15,9 +15,9 @@ use quinn_proto::{
 use windlass_adapter::std_time::{Loss, Packet};
 
 use super::Quinn;
-use super::api::TappedKey;
+use super::api::VirtualKey;
 use crate::driver::native::NativeDecision;
-use crate::quinn_api::{Observed, implement_packet_key};
+use crate::quinn_api::{Observed, checksum, implement_packet_key};
 
 pub use windlass_quinn::{Factory, PROVIDES, STACK};
 

@@ -7,7 +7,7 @@ macro_rules! implement_quinn_api {
         use std::any::Any;
         use std::io;
         use std::net::SocketAddr;
-        use std::sync::{Arc, OnceLock};
+        use std::sync::{Arc, Mutex, OnceLock};
         use std::time::{Duration, Instant};
 
         use bytes::{Bytes, BytesMut};
@@ -31,10 +31,11 @@ macro_rules! implement_quinn_api {
         };
 
         use crate::driver::native::NativeDecision;
+        use crate::driver::sender_log::SenderLog;
         use crate::identity::SERVER_NAME;
         use crate::quinn_api::{
-            ConnectionEvent, KeyObserver, Natives, PacketTap, QuinnApi, Sending, Sent, TlsConfigs, Transport, Way,
-            tls_configs,
+            ConnectionEvent, KeyObserver, Natives, QuinnApi, Sending, Sent, TlsConfigs, Transport, Way, checksum,
+            implement_session, tls_configs,
         };
         use crate::wire::{self, Counts};
 
@@ -81,22 +82,17 @@ macro_rules! implement_quinn_api {
                 transport: &Transport,
                 sending: Option<Sending<$stack>>,
             ) -> (Endpoint, ClientConfig) {
-                let (crypto, tap, factory) = tapped(Arc::clone(&tls.client), sending, transport);
-                let mut config = match tap {
-                    Some(tap) => ClientConfig::new(Arc::new(TappedTls { inner: crypto, tap })),
-                    None => ClientConfig::new(crypto),
-                };
+                let (log, factory) = logged(sending, transport);
+                let mut config = ClientConfig::new(Arc::new(VirtualTls { inner: Arc::clone(&tls.client), log }));
                 config.transport_config(Arc::new(with_controller(transport, factory)));
                 config.initial_dst_cid_provider(Arc::new(|| ConnectionId::new(&[0xd5; 8])));
                 (shim::endpoint(endpoint_config(seed, transport), None), config)
             }
 
             fn server(seed: [u8; 32], tls: &Tls, transport: &Transport, sending: Option<Sending<$stack>>) -> Endpoint {
-                let (crypto, tap, factory) = tapped(Arc::clone(&tls.server), sending, transport);
-                let mut config = match tap {
-                    Some(tap) => ServerConfig::with_crypto(Arc::new(TappedTls { inner: crypto, tap })),
-                    None => ServerConfig::with_crypto(crypto),
-                };
+                let (log, factory) = logged(sending, transport);
+                let mut config =
+                    ServerConfig::with_crypto(Arc::new(VirtualTls { inner: Arc::clone(&tls.server), log }));
                 config.transport_config(Arc::new(with_controller(transport, factory)));
                 shim::endpoint(endpoint_config(seed, transport), Some(Arc::new(config)))
             }
@@ -378,14 +374,14 @@ macro_rules! implement_quinn_api {
         }
 
         /// TLS, the tap where the end sends, and the factory of its controller.
-        fn tapped<T>(
-            crypto: Arc<T>,
+        /// Where an end logs, if it sends, and its factory of controllers.
+        fn logged(
             sending: Option<Sending<$stack>>,
             flow: &Transport,
-        ) -> (Arc<T>, Option<PacketTap>, Arc<dyn ControllerFactory + Send + Sync>) {
+        ) -> (Option<Arc<Mutex<SenderLog>>>, Arc<dyn ControllerFactory + Send + Sync>) {
             match sending {
-                Some(Sending { log, factory }) => (crypto, Some(PacketTap::new(&log)), factory),
-                None => (crypto, None, receiving(flow)),
+                Some(Sending { log, factory }) => (Some(log), factory),
+                None => (None, receiving(flow)),
             }
         }
 
@@ -421,141 +417,7 @@ macro_rules! implement_quinn_api {
             }
         }
 
-        /// TLS of one end with a tap.
-        struct TappedTls<T> {
-            inner: Arc<T>,
-            tap: PacketTap,
-        }
-
-        impl crypto::ClientConfig for TappedTls<QuicClientConfig> {
-            fn start_session(
-                self: shim::Starter<'_, Self>,
-                version: u32,
-                server_name: &str,
-                params: &TransportParameters,
-            ) -> Result<Box<dyn Session>, ConnectError> {
-                let inner = Arc::clone(&self.inner).start_session(version, server_name, params)?;
-                Ok(Box::new(TappedSession { inner, tap: self.tap.clone() }))
-            }
-        }
-
-        impl crypto::ServerConfig for TappedTls<QuicServerConfig> {
-            /// Of the client's first packet only: those of the session are for the others.
-            fn initial_keys(
-                &self,
-                version: u32,
-                dst_cid: shim::ConnectionIdArg<'_>,
-            ) -> Result<Keys, UnsupportedVersion> {
-                let Keys { header, packet: KeyPair { local, remote } } =
-                    crypto::ServerConfig::initial_keys(&*self.inner, version, dst_cid)?;
-                let tapped = |inner| -> Box<dyn PacketKey> {
-                    Box::new(TappedKey::new(inner, self.tap.keys(PacketType::Initial)))
-                };
-                Ok(Keys { header, packet: KeyPair { local: tapped(local), remote: tapped(remote) } })
-            }
-
-            fn retry_tag(&self, version: u32, orig_dst_cid: shim::ConnectionIdArg<'_>, packet: &[u8]) -> [u8; 16] {
-                crypto::ServerConfig::retry_tag(&*self.inner, version, orig_dst_cid, packet)
-            }
-
-            fn start_session(
-                self: shim::Starter<'_, Self>,
-                version: u32,
-                params: &TransportParameters,
-            ) -> Box<dyn Session> {
-                let inner = crypto::ServerConfig::start_session(shim::starter(&self.inner), version, params);
-                Box::new(TappedSession { inner, tap: self.tap.clone() })
-            }
-        }
-
-        struct TappedSession {
-            inner: Box<dyn Session>,
-            tap: PacketTap,
-        }
-
-        impl TappedSession {
-            fn key(&self, inner: Box<dyn PacketKey>, kind: PacketType) -> Box<dyn PacketKey> {
-                Box::new(TappedKey::new(inner, self.tap.keys(kind)))
-            }
-
-            fn pair(&self, keys: KeyPair<Box<dyn PacketKey>>, kind: PacketType) -> KeyPair<Box<dyn PacketKey>> {
-                KeyPair { local: self.key(keys.local, kind), remote: self.key(keys.remote, kind) }
-            }
-        }
-
-        impl Session for TappedSession {
-            fn initial_keys(&self, dst_cid: shim::ConnectionIdArg<'_>, side: Side) -> Keys {
-                let keys = self.inner.initial_keys(dst_cid, side);
-                Keys { header: keys.header, packet: self.pair(keys.packet, PacketType::Initial) }
-            }
-
-            fn handshake_data(&self) -> Option<Box<dyn Any>> {
-                self.inner.handshake_data()
-            }
-
-            fn peer_identity(&self) -> Option<Box<dyn Any>> {
-                self.inner.peer_identity()
-            }
-
-            fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
-                let (header, packet) = self.inner.early_crypto()?;
-                Some((header, self.key(packet, PacketType::ZeroRtt)))
-            }
-
-            fn early_data_accepted(&self) -> Option<bool> {
-                self.inner.early_data_accepted()
-            }
-
-            fn is_handshaking(&self) -> bool {
-                self.inner.is_handshaking()
-            }
-
-            fn read_handshake(&mut self, buf: &[u8]) -> Result<bool, TransportError> {
-                self.inner.read_handshake(buf)
-            }
-
-            fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
-                self.inner.transport_parameters()
-            }
-
-            fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
-                let keys = self.inner.write_handshake(buf)?;
-                let kind = self.tap.next();
-                Some(Keys { header: keys.header, packet: self.pair(keys.packet, kind) })
-            }
-
-            fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
-                let keys = self.inner.next_1rtt_keys()?;
-                Some(self.pair(keys, PacketType::OneRtt))
-            }
-
-            fn is_valid_retry(&self, orig_dst_cid: shim::ConnectionIdArg<'_>, header: &[u8], payload: &[u8]) -> bool {
-                self.inner.is_valid_retry(orig_dst_cid, header, payload)
-            }
-
-            fn export_keying_material(
-                &self,
-                output: &mut [u8],
-                label: &[u8],
-                context: &[u8],
-            ) -> Result<(), ExportKeyingMaterialError> {
-                self.inner.export_keying_material(output, label, context)
-            }
-        }
-
-        /// A key whose packets are handed to the tap; [`implement_packet_key`] implements `PacketKey`.
-        pub struct TappedKey {
-            pub inner: Box<dyn PacketKey>,
-            pub observer: KeyObserver,
-            /// Of `inner`; the stacks ask for it several times a packet.
-            pub tag_len: usize,
-        }
-
-        impl TappedKey {
-            fn new(inner: Box<dyn PacketKey>, observer: KeyObserver) -> TappedKey {
-                TappedKey { tag_len: inner.tag_len(), inner, observer }
-            }
-        }
+        implement_session!();
 
         /// An endpoint for datagrams of up to `largest` bytes, and where it is bound.
         fn bind(largest: u16, server: Option<ServerConfig>) -> io::Result<(asynchronous::Endpoint, SocketAddr)> {
@@ -642,42 +504,5 @@ macro_rules! implement_quinn_api {
         }
     };
 }
-/// Implements `PacketKey` for `TappedKey`, with the names in scope at the call; noq's functions
-/// have an argument more than quinn's, the path.
-macro_rules! implement_packet_key {
-    ($($path:ident: $Path:ty)?) => {
-        impl PacketKey for TappedKey {
-            fn encrypt(&self, $($path: $Path,)? packet: u64, buf: &mut [u8], header_len: usize) {
-                self.observer.sealing(packet, buf, header_len, self.tag_len);
-                self.inner.encrypt($($path,)? packet, buf, header_len);
-            }
 
-            fn decrypt(
-                &self,
-                $($path: $Path,)?
-                packet: u64,
-                header: &[u8],
-                payload: &mut BytesMut,
-            ) -> Result<(), CryptoError> {
-                let bytes = header.len() + payload.len();
-                self.inner.decrypt($($path,)? packet, header, payload)?;
-                self.observer.opened(packet, bytes, payload);
-                Ok(())
-            }
-
-            fn tag_len(&self) -> usize {
-                self.tag_len
-            }
-
-            fn confidentiality_limit(&self) -> u64 {
-                self.inner.confidentiality_limit()
-            }
-
-            fn integrity_limit(&self) -> u64 {
-                self.inner.integrity_limit()
-            }
-        }
-    };
-}
-
-pub(crate) use {implement_packet_key, implement_quinn_api};
+pub(crate) use implement_quinn_api;

@@ -3,11 +3,13 @@
 //! A stack shim implements [`QuinnApi`]: the macro `implement_quinn_api` writes what both crates spell alike, each in its
 //! own types, and the stack's module adds what differs. Everything else is generic over the trait.
 
+pub(crate) mod checksum;
 mod end;
 mod flow;
 mod implement;
 mod live;
 mod native;
+mod session;
 mod setup;
 mod tls;
 
@@ -29,11 +31,12 @@ use crate::stack::Stack;
 use crate::wire;
 use crate::{OpenLog, RunError};
 
-pub(crate) use implement::{implement_packet_key, implement_quinn_api};
+pub(crate) use implement::implement_quinn_api;
 pub(crate) use live::run_live;
 pub(crate) use native::{Natives, Observed};
+pub(crate) use session::{implement_packet_key, implement_session};
 pub(crate) use setup::Driver;
-pub(crate) use tls::{KeyObserver, PacketTap, TlsConfigs, tls_configs};
+pub(crate) use tls::{KeyObserver, TlsConfigs, tls_configs};
 
 /// What the driver needs of a crate with the API of `quinn-proto`: the stack shim.
 pub trait QuinnApi: Sized + Send + Sync + 'static {

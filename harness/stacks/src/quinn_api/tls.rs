@@ -2,8 +2,8 @@
 //! clear.
 //!
 //! The stack's cryptography is a trait. A tap stands between a connection and its TLS session and hands every packet,
-//! with its number, its space and its frames, to the [`SenderLog`] just before it is encrypted and just after it is
-//! decrypted. Packets, sizes and timing are those of the session inside.
+//! with its number, its space and its frames, to the [`SenderLog`] just before it is sealed and just after it is
+//! opened. Packets, sizes and timing are those of the session inside.
 
 use std::error::Error;
 
@@ -63,31 +63,6 @@ impl TimeProvider for Always {
     }
 }
 
-/// Gets the packets of a connection in the clear.
-#[derive(Clone)]
-pub struct PacketTap {
-    log: Arc<Mutex<SenderLog>>,
-    /// Packet type of the handshake's next keys.
-    next: PacketType,
-}
-
-impl PacketTap {
-    /// A tap for one connection.
-    pub fn new(log: &Arc<Mutex<SenderLog>>) -> PacketTap {
-        PacketTap { log: Arc::clone(log), next: PacketType::Handshake }
-    }
-
-    /// What the handshake's next keys are for: first the handshake, then 1-RTT packets.
-    pub fn next(&mut self) -> PacketType {
-        std::mem::replace(&mut self.next, PacketType::OneRtt)
-    }
-
-    /// For the keys of packets of `kind`.
-    pub fn keys(&self, kind: PacketType) -> KeyObserver {
-        KeyObserver { log: Arc::clone(&self.log), kind }
-    }
-}
-
 /// Hands on what one key encrypts and decrypts.
 pub struct KeyObserver {
     log: Arc<Mutex<SenderLog>>,
@@ -95,6 +70,11 @@ pub struct KeyObserver {
 }
 
 impl KeyObserver {
+    /// For a key of packets of `kind`.
+    pub fn new(log: &Arc<Mutex<SenderLog>>, kind: PacketType) -> KeyObserver {
+        KeyObserver { log: Arc::clone(log), kind }
+    }
+
     /// Packet `number` in `buf`, with `tag_len` bytes left for its tag, is about to be encrypted.
     pub fn sealing(&self, number: u64, buf: &[u8], header_len: usize, tag_len: usize) {
         let end = buf.len().saturating_sub(tag_len);
