@@ -47,6 +47,16 @@ impl Template {
         }
     }
 
+    /// Without the table called `name` of a list.
+    ///
+    /// # Panics
+    /// There is none.
+    #[must_use]
+    pub fn without(mut self, list: &str, name: &str) -> Template {
+        self.take(list, name);
+        self
+    }
+
     /// With one more table in a list, behind the others.
     #[must_use]
     pub fn and(mut self, list: &str, part: Part) -> Template {

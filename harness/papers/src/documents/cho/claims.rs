@@ -608,7 +608,7 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL
             .of(&["how=TCP-P,k=2", "how=flows,k=1"])
             .times(20)
-            .with("an ACK for every packet", &[("ack = \"delayed\"\nmax_ack_delay_ms = 40\n", "")]),
+            .with("an ACK for every packet", &[("ack = \"delayed\"\n", ""), ("max_ack_delay_ms = 40\n", "")]),
         mutant: Mutant { what: "a weight of 1", replace: &[("tcp-p:profile=paper,k=2", "tcp-p:profile=paper,k=1")] },
         why: Some(
             "a group worth one or two has three or five packets of each of its ten flows under way, and the ACK of an odd one waits out 40 ms: round trips are 58 and 52 ms of 50, and the group has 0.94 and 0.88 of the model; with an ACK for every packet it has 0.96 of it with both",
