@@ -5,27 +5,21 @@ use crate::{CellResult, Claim, Criterion, Curve, ExperimentResult, Mutant, Numbe
 /// The others that are meant for the background, and those that share as TCP does.
 const OTHERS: [&str; 3] = ["tcp-lp", "ledbat", "rapid"];
 
+/// Routers whose thresholds are the document's shares of their buffer.
+const TWO_CLASSES: &str = "kind = \"two-class-red\"";
+/// The same before 750 packets, of which 1 % is rounded up.
+const ROUNDED: &str = "kind = \"two-class-red\"\nlow_min_th_packets = 8";
 const ONE_CLASS: Mutant = Mutant {
     what: "routers that know one class only",
-    replace: &[(
-        "low_min_th_packets = 12, low_max_th_packets = 625",
-        "low_min_th_packets = 1133, low_max_th_packets = 1250",
-    )],
+    replace: &[(TWO_CLASSES, "kind = \"two-class-red\"\nlow_min_th_packets = 1133\nlow_max_th_packets = 1250")],
 };
 const ONE_CLASS_AT_250: Mutant = Mutant {
     what: "routers that know one class only",
-    replace: &[(
-        "low_min_th_packets = 31, low_max_th_packets = 1562",
-        "low_min_th_packets = 2833, low_max_th_packets = 3125",
-    )],
+    replace: &[(TWO_CLASSES, "kind = \"two-class-red\"\nlow_min_th_packets = 2833\nlow_max_th_packets = 3125")],
 };
-/// A tenth of the rate, the queue and its thresholds.
-const TENTH: &[(&str, &str)] = &[
-    ("rate_mbps = 600", "rate_mbps = 60"),
-    ("buffer_packets = 7500", "buffer_packets = 750"),
-    ("min_th_packets = 6800, max_th_packets = 7500", "min_th_packets = 680, max_th_packets = 750"),
-    ("low_min_th_packets = 75, low_max_th_packets = 3750", "low_min_th_packets = 8, low_max_th_packets = 375"),
-];
+/// A tenth of the rate and the queue.
+const TENTH: &[(&str, &str)] =
+    &[("rate_mbps = 600", "rate_mbps = 60"), ("buffer_packets = 7500", "buffer_packets = 750"), (TWO_CLASSES, ROUNDED)];
 
 pub(super) const ALL: &[Claim] = &[
     Claim {
@@ -97,8 +91,11 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL.of(&["candidate=ledbat"]).at(Scale::Part(3)).shrunk(&[
             ("rate_mbps = 600", "rate_mbps = 20"),
             ("buffer_packets = 7500", "buffer_packets = 1500"),
-            ("min_th_packets = 6800, max_th_packets = 7500", "min_th_packets = 1400, max_th_packets = 1500"),
-            ("low_min_th_packets = 75, low_max_th_packets = 3750", "low_min_th_packets = 2, low_max_th_packets = 125"),
+            (
+                TWO_CLASSES,
+                "kind = \"two-class-red\"\nmin_th_packets = 1400\nmax_th_packets = 1500\n\
+                 low_min_th_packets = 2\nlow_max_th_packets = 125",
+            ),
         ]),
         mutant: Mutant {
             what: "a queue shorter than its target",
@@ -151,17 +148,10 @@ pub(super) const ALL: &[Claim] = &[
         source: "§3.1, §12",
         text: "With a round trip of 200 ms NF-TCP is still the most submissive.",
         criterion: submissive,
-        trial: Trial::FULL.of(&["candidate=none", "candidate=nf-tcp", "candidate=ledbat"]).at(Scale::Part(20)).shrunk(
-            &[
-                ("rate_mbps = 600", "rate_mbps = 60"),
-                ("buffer_packets = 15000", "buffer_packets = 1500"),
-                ("min_th_packets = 13600, max_th_packets = 15000", "min_th_packets = 1360, max_th_packets = 1500"),
-                (
-                    "low_min_th_packets = 150, low_max_th_packets = 7500",
-                    "low_min_th_packets = 15, low_max_th_packets = 750",
-                ),
-            ],
-        ),
+        trial: Trial::FULL
+            .of(&["candidate=none", "candidate=nf-tcp", "candidate=ledbat"])
+            .at(Scale::Part(20))
+            .shrunk(&[("rate_mbps = 600", "rate_mbps = 60"), ("buffer_packets = 15000", "buffer_packets = 1500")]),
         mutant: CLASS_OF_TCP,
         why: None,
     },
@@ -175,11 +165,8 @@ pub(super) const ALL: &[Claim] = &[
             &[
                 ("rate_mbps = 1000", "rate_mbps = 60"),
                 ("buffer_packets = 12500", "buffer_packets = 750"),
-                ("min_th_packets = 11333, max_th_packets = 12500", "min_th_packets = 680, max_th_packets = 750"),
-                (
-                    "low_min_th_packets = 125, low_max_th_packets = 6250",
-                    "low_min_th_packets = 8, low_max_th_packets = 375",
-                ),
+                // Not where thresholds are given, as printed.
+                ("kind = \"two-class-red\"\n\n", "kind = \"two-class-red\"\nlow_min_th_packets = 8\n\n"),
             ],
         ),
         mutant: CLASS_OF_TCP,

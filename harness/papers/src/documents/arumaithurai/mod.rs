@@ -4,7 +4,6 @@ mod cells;
 mod claims;
 mod derived;
 mod measures;
-mod scenario;
 
 use crate::{Cell, Document, Experiment, Figure, Plan, Scale, Transport, nothing};
 
