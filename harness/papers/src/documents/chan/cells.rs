@@ -1,20 +1,42 @@
 //! The cells of the experiments (`spec: chan §14.2`).
 
 use super::measures::{Stretch, convergence, fairness, goodput, loss_classification, many_flows, queues, throughput};
-use super::scenario::{ACK, Text};
-use crate::{Cell, Measure, Scale};
+use crate::{Cell, Measure, Part, Scale, Template};
 
 /// A link of T-SINGLE and its kin, Mbit/s.
 const RATE: f64 = 1.6;
+/// Size of an ACK on the wire, bytes; RoVegas' option adds 8.
+const ACK: f64 = 40.0;
+const SINGLE: &str = include_str!("single.toml");
+const ENHANCED: &str = include_str!("enhanced.toml");
+const PARK: &str = include_str!("park.toml");
 const LOADS: [f64; 11] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
-const ALONG: (&[&str], &[&str]) = (&["forth"], &["back"]);
-const PARK: (&[&str], &[&str]) = (&["f1", "f2", "f3"], &["b3", "b2", "b1"]);
 
 type Settings = Vec<(&'static str, String)>;
 
-fn cell(settings: Settings, scenario: Text, bottleneck: &'static str, step_ms: f64, measure: Measure) -> Cell {
+fn cell(settings: Settings, scenario: String, bottleneck: &'static str, step_ms: f64, measure: Measure) -> Cell {
     let parts: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    Cell { name: parts.join(" "), settings, scenario: scenario.done(), bottleneck, step_ms, measure }
+    Cell { name: parts.join(" "), settings, scenario, bottleneck, step_ms, measure }
+}
+
+/// A scenario in which all flows have a controller.
+fn scenario(template: Template, controller: &str, scale: Scale) -> String {
+    let template = template.set("flow.controller", controller);
+    // 1000 bytes with the option.
+    let template = if controller.starts_with("rovegas") { template.set("flow.packet_bytes", 992) } else { template };
+    template.at(scale).to_string()
+}
+
+/// With sources of `mean` Mbit/s on average; none of no rate.
+fn loaded(template: Template, mean: f64) -> Template {
+    if mean > 0.0 { template.set("traffic.mean_rate_mbps", mean) } else { template.set("traffic", Vec::<f64>::new()) }
+}
+
+/// With `count` flows alike instead of the one called `tcp`: `S1` and so on, each with what `of` gives it.
+fn alike(mut template: Template, count: u32, of: impl Fn(u32, Part) -> Part) -> Template {
+    let flow = template.take("flow", "tcp");
+    let named = |i: u32| of(i, flow.clone().with("name", format!("S{}", i + 1)));
+    (0..count).map(named).fold(template, |template, flow| template.and("flow", flow))
 }
 
 fn paper(scheme: &str) -> String {
@@ -25,103 +47,79 @@ fn stretch(scale: Scale, name: &str, from: f64, to: f64) -> Stretch {
     (name.to_owned(), scale.time(from), scale.time(to))
 }
 
-/// T-SINGLE and T-EV: a link forth and one back.
-fn path(duration: f64, rate: f64, back: f64, delay: f64, queue: u64, scale: Scale) -> Text {
-    Text::new(duration, scale).link("forth", rate, delay, Some(queue)).link("back", back, delay, Some(queue))
-}
-
 pub(super) fn asymmetric(scale: Scale) -> Vec<Cell> {
     let of = |scheme: &str, k: u32| {
         let ack = if scheme == "rovegas" { ACK + 8.0 } else { ACK };
         let back = RATE / 8000.0 / f64::from(k) * 8.0 * ack;
-        let text = path(200.0, RATE, back, 20.0, 10, scale).flow("tcp", &paper(scheme), ALONG, (0.0, None));
+        let template = loaded(Template::new(SINGLE), 0.0).set("link.back.rate_mbps", back);
+        let template = template.set("link.forth.buffer_packets", 10).set("link.back.buffer_packets", 10);
         let settings = vec![("scheme", scheme.to_owned()), ("k", k.to_string())];
-        let stretches = vec![stretch(scale, "", 100.0, 200.0)];
-        cell(settings, text, "forth", 50.0, throughput(stretches, scale.time(2.0)))
+        let measure = throughput(vec![stretch(scale, "", 100.0, 200.0)], scale.time(2.0));
+        cell(settings, scenario(template, &paper(scheme), scale), "forth", 50.0, measure)
     };
     ["vegas", "rovegas"].into_iter().flat_map(|scheme| [2, 4, 8, 16, 32].map(|k| of(scheme, k))).collect()
 }
 
-/// A load on the way back, from 50 s on: T-SINGLE and T-EV.
-fn joined(schemes: [&str; 2], rate: f64, delay: f64, bursts: (f64, f64), scale: Scale) -> Vec<Cell> {
+/// A load on the way back, from 50 s on.
+fn joined(template: &str, schemes: [&str; 2], scale: Scale) -> Vec<Cell> {
     let of = |scheme: &str| {
-        let text = path(200.0, rate, rate, delay, 50, scale);
-        let text = text.flow("tcp", &paper(scheme), ALONG, (0.0, None)).bursts("load", "back", bursts, 50.0);
+        let scenario = scenario(Template::new(template), &paper(scheme), scale);
         let stretches = vec![stretch(scale, "before", 0.0, 50.0), stretch(scale, "beside", 50.0, 200.0)];
-        cell(vec![("scheme", scheme.to_owned())], text, "forth", 50.0, throughput(stretches, scale.time(2.0)))
+        cell(vec![("scheme", scheme.to_owned())], scenario, "forth", 50.0, throughput(stretches, scale.time(2.0)))
     };
     schemes.map(of).into()
 }
 
 pub(super) fn load_joins(scale: Scale) -> Vec<Cell> {
-    joined(["vegas", "rovegas"], RATE, 20.0, (3.2, 1.44), scale)
+    joined(SINGLE, ["vegas", "rovegas"], scale)
 }
 
 pub(super) fn enhanced_load_joins(scale: Scale) -> Vec<Cell> {
-    joined(["vegas", "enhanced-vegas"], 1.0, 48.0, (2.0, 0.9), scale)
+    joined(ENHANCED, ["vegas", "enhanced-vegas"], scale)
 }
 
-fn loaded(schemes: [&str; 2], rate: f64, delay: f64, peak: f64, scale: Scale) -> Vec<Cell> {
+/// Loads of shares of `rate` Mbit/s, all the time.
+fn by_load(template: &str, rate: f64, schemes: [&str; 2], bottleneck: &'static str, scale: Scale) -> Vec<Cell> {
+    let template = Template::new(template).set("duration_s", 200).set("traffic.start_s", 0);
     let of = |scheme: &str, load: f64| {
-        let text = path(200.0, rate, rate, delay, 50, scale);
-        let text =
-            text.flow("tcp", &paper(scheme), ALONG, (0.0, None)).bursts("load", "back", (peak, load * rate), 0.0);
+        let scenario = scenario(loaded(template.clone(), load * rate), &paper(scheme), scale);
         let settings = vec![("scheme", scheme.to_owned()), ("load", load.to_string())];
-        cell(settings, text, "forth", 50.0, throughput(vec![stretch(scale, "", 0.0, 200.0)], 1.0))
+        cell(settings, scenario, bottleneck, 50.0, throughput(vec![stretch(scale, "", 0.0, 200.0)], 1.0))
     };
     schemes.into_iter().flat_map(|scheme| LOADS.map(|load| of(scheme, load))).collect()
 }
 
 pub(super) fn loads(scale: Scale) -> Vec<Cell> {
-    loaded(["vegas", "rovegas"], RATE, 20.0, 3.2, scale)
+    by_load(SINGLE, RATE, ["vegas", "rovegas"], "forth", scale)
 }
 
 pub(super) fn enhanced_loads(scale: Scale) -> Vec<Cell> {
-    loaded(["vegas", "enhanced-vegas"], 1.0, 48.0, 2.0, scale)
+    by_load(ENHANCED, 1.0, ["vegas", "enhanced-vegas"], "forth", scale)
 }
 
-/// T-PARK with a source on each hop back; `starts`, s.
-fn park(
-    scheme: &str,
-    duration: f64,
-    load: f64,
-    starts: [f64; 3],
-    reports: impl Fn(&str) -> bool,
-    scale: Scale,
-) -> Text {
-    let text = Text::new(duration, scale).line(3, RATE, 10.0, reports);
-    let mut text = text.flow("tcp", &paper(scheme), PARK, (0.0, None));
-    for ((name, link), start) in [("S2", "b1"), ("S3", "b2"), ("S4", "b3")].into_iter().zip(starts) {
-        text = text.bursts(name, link, (3.2, load * RATE), start);
-    }
-    text
+pub(super) fn hop_loads(scale: Scale) -> Vec<Cell> {
+    by_load(PARK, RATE, ["vegas", "rovegas"], "f1", scale)
 }
 
 pub(super) fn hops_join(scale: Scale) -> Vec<Cell> {
     let of = |scheme: &str| {
-        let text = park(scheme, 400.0, 0.8, [100.0, 200.0, 300.0], |_| true, scale);
         let names = [("no load", 0.0), ("one", 100.0), ("two", 200.0), ("three", 300.0)];
         let stretches = names.map(|(name, from)| stretch(scale, name, from, from + 100.0)).into();
-        cell(vec![("scheme", scheme.to_owned())], text, "f1", 50.0, throughput(stretches, scale.time(2.0)))
+        let scenario = scenario(Template::new(PARK), &paper(scheme), scale);
+        cell(vec![("scheme", scheme.to_owned())], scenario, "f1", 50.0, throughput(stretches, scale.time(2.0)))
     };
     ["vegas", "rovegas"].map(of).into()
-}
-
-pub(super) fn hop_loads(scale: Scale) -> Vec<Cell> {
-    let of = |scheme: &str, load: f64| {
-        let text = park(scheme, 200.0, load, [0.0; 3], |_| true, scale);
-        let settings = vec![("scheme", scheme.to_owned()), ("load", load.to_string())];
-        cell(settings, text, "f1", 50.0, throughput(vec![stretch(scale, "", 0.0, 200.0)], 1.0))
-    };
-    ["vegas", "rovegas"].into_iter().flat_map(|scheme| LOADS.map(|load| of(scheme, load))).collect()
 }
 
 /// Only R2 reports: its queues towards R3 and R1.
 pub(super) fn one_router(scale: Scale) -> Vec<Cell> {
     let of = |scheme: &str| {
-        let text = park(scheme, 200.0, 0.8, [0.0; 3], |name| ["f2", "b1"].contains(&name), scale);
+        let template = Template::new(PARK).set("duration_s", 200).set("traffic.start_s", 0);
+        let silent = |template: Template, link| template.set(&format!("link.{link}.instrumented"), false);
+        let template = ["f1", "f3", "b2", "b3"].into_iter().fold(template, silent);
+        let scenario = scenario(template, &paper(scheme), scale);
         let stretches = vec![stretch(scale, "", 0.0, 200.0)];
-        cell(vec![("scheme", scheme.to_owned())], text, "f1", 50.0, throughput(stretches, scale.time(2.0)))
+        cell(vec![("scheme", scheme.to_owned())], scenario, "f1", 50.0, throughput(stretches, scale.time(2.0)))
     };
     ["vegas", "rovegas"].map(of).into()
 }
@@ -129,15 +127,13 @@ pub(super) fn one_router(scale: Scale) -> Vec<Cell> {
 /// E3.2r: packets take 40 ms longer from 100 to 200 s, beside half a load on the way back.
 pub(super) fn rerouted(scale: Scale) -> Vec<Cell> {
     let of = |scheme: &str, base: Option<&str>| {
-        let text = Text::new(300.0, scale).link("forth", RATE, 20.0, Some(50));
-        let text = text.rerouted(100.0, 60.0).rerouted(200.0, 20.0).link("back", RATE, 20.0, Some(50));
+        let template = Template::new(include_str!("rerouted.toml"));
         let controller = base.map_or_else(|| paper(scheme), |base| format!("{},base_policy={base}", paper(scheme)));
-        let text = text.flow("tcp", &controller, ALONG, (0.0, None)).bursts("load", "back", (3.2, 0.5 * RATE), 0.0);
         let mut settings = vec![("scheme", scheme.to_owned())];
         settings.extend(base.map(|base| ("base", base.to_owned())));
         let names = [("before", 20.0), ("longer", 120.0), ("again", 220.0)];
         let stretches = names.map(|(name, from)| stretch(scale, name, from, from + 80.0)).into();
-        cell(settings, text, "forth", 50.0, throughput(stretches, scale.time(2.0)))
+        cell(settings, scenario(template, &controller, scale), "forth", 50.0, throughput(stretches, scale.time(2.0)))
     };
     let bases = [("vegas", None), ("rovegas", Some("min")), ("rovegas", Some("latest")), ("rovegas", Some("windowed"))];
     bases.map(|(scheme, base)| of(scheme, base)).into()
@@ -145,12 +141,11 @@ pub(super) fn rerouted(scale: Scale) -> Vec<Cell> {
 
 pub(super) fn eight_join(scale: Scale) -> Vec<Cell> {
     let of = |scheme: &str| {
-        let mut text = path(180.0, RATE, RATE, 20.0, 50, scale);
-        for i in 0..8u32 {
-            text = text.flow(&format!("S{}", i + 1), &paper(scheme), ALONG, (20.0 * f64::from(i), None));
-        }
+        let template = loaded(Template::new(SINGLE), 0.0).set("duration_s", 180);
+        let template = alike(template, 8, |i, flow| flow.with("start_s", 20 * i));
+        let scenario = scenario(template, &paper(scheme), scale);
         let last = |i: u32| stretch(scale, &format!("of {i}"), 20.0 * f64::from(i) - 10.0, 20.0 * f64::from(i));
-        cell(vec![("scheme", scheme.to_owned())], text, "forth", 50.0, queues((1..=8).map(last).collect()))
+        cell(vec![("scheme", scheme.to_owned())], scenario, "forth", 50.0, queues((1..=8).map(last).collect()))
     };
     ["vegas", "rovegas"].map(of).into()
 }
@@ -177,26 +172,18 @@ fn variants() -> Vec<(Settings, String)> {
 
 pub(super) fn five_join(scale: Scale) -> Vec<Cell> {
     let of = |(settings, controller): (Settings, String)| {
-        let mut text = path(200.0, RATE, RATE, 20.0, 50, scale);
-        for i in 0..5u32 {
-            text = text.flow(&format!("S{}", i + 1), &controller, ALONG, (30.0 * f64::from(i), None));
-        }
-        cell(settings, text, "forth", 50.0, fairness(scale.time(150.0), scale.time(200.0)))
+        let template = alike(loaded(Template::new(SINGLE), 0.0), 5, |i, flow| flow.with("start_s", 30 * i));
+        let measure = fairness(scale.time(150.0), scale.time(200.0));
+        cell(settings, scenario(template, &controller, scale), "forth", 50.0, measure)
     };
     variants().into_iter().map(of).collect()
 }
 
 /// T-CHAIN: flow i enters at router i.
 pub(super) fn chain(scale: Scale) -> Vec<Cell> {
-    const FORTH: [&str; 5] = ["f1", "f2", "f3", "f4", "f5"];
-    const BACK: [&str; 5] = ["b5", "b4", "b3", "b2", "b1"];
     let of = |(settings, controller): (Settings, String)| {
-        let mut text = Text::new(200.0, scale).line(5, RATE, 10.0, |_| true);
-        for i in 0..5 {
-            let ways = (&FORTH[i..], &BACK[..5 - i]);
-            text = text.flow(&format!("S{}", i + 1), &controller, ways, (0.0, None)).jitter(0.01);
-        }
-        cell(settings, text, "f5", 50.0, fairness(scale.time(150.0), scale.time(200.0)))
+        let scenario = scenario(Template::new(include_str!("chain.toml")), &controller, scale);
+        cell(settings, scenario, "f5", 50.0, fairness(scale.time(150.0), scale.time(200.0)))
     };
     variants().into_iter().map(of).collect()
 }
@@ -208,12 +195,13 @@ const QUICK: [(&str, &str); 2] =
 
 /// T-HBDP: one flow; half of the link taken from 80 to 160 s.
 fn halved(rate: f64, (scheme, controller): (&str, &str), mut settings: Settings, scale: Scale) -> Cell {
-    let text = Text::fast(240.0, scale).link("forth", rate, 48.0, None).link("back", rate, 48.0, None);
-    let text = text.flow("tcp", controller, ALONG, (0.0, None)).constant("forth", rate / 2.0, 80.0, 160.0);
+    let template = Template::new(include_str!("quick.toml"));
+    let template = template.set("link.forth.rate_mbps", rate).set("link.back.rate_mbps", rate);
+    let scenario = scenario(template.set("traffic.rate_mbps", rate / 2.0), controller, scale);
     settings.insert(0, ("scheme", scheme.to_owned()));
     let changes = [("new", 0.0), ("halved", 80.0), ("doubled", 160.0)];
     let stretches = changes.map(|(name, from)| stretch(scale, name, from, from + 80.0)).into();
-    cell(settings, text, "forth", 20.0, convergence(stretches, 0.1))
+    cell(settings, scenario, "forth", 20.0, convergence(stretches, 0.1))
 }
 
 pub(super) fn fifty(scale: Scale) -> Vec<Cell> {
@@ -227,20 +215,15 @@ pub(super) fn products(scale: Scale) -> Vec<Cell> {
     QUICK.into_iter().flat_map(|scheme| rates.map(|rate| of(scheme, rate))).collect()
 }
 
-/// Packets that may wait at E5.3's bottleneck, and before the links to it (`spec: chan §8.0`).
-const BUFFER: u32 = 1250;
-
 pub(super) fn sixty(scale: Scale) -> Vec<Cell> {
+    let sixty = alike(Template::new(include_str!("sixty.toml")), 60, |i, flow| {
+        let start = i / 20 * 100;
+        flow.with("start_s", start).with("stop_s", start + 300)
+    });
     let schemes = [QUICK[0], QUICK[1], ("newreno", "reno:iw=1,timeout_window=1,timeout_reduces_again=on,growth=acks")];
     let of = |(scheme, controller): (&str, &str)| {
-        let text =
-            Text::fast(500.0, scale).link("forth", 1000.0, 48.0, Some(BUFFER.into())).link("back", 1000.0, 48.0, None);
-        let text = (0..60u32).fold(text, |text, i| {
-            let start = 100.0 * f64::from(i / 20);
-            // A packet takes 8 µs on the bottleneck.
-            let text = text.flow(&format!("S{}", i + 1), controller, ALONG, (start, Some(start + 300.0)));
-            text.spread(BUFFER, 8.0).jitter(0.01)
-        });
+        let recovery = if scheme == "newreno" { "tcp-newreno" } else { "tcp-vegas" };
+        let scenario = scenario(sixty.clone().set("flow.recovery", recovery), controller, scale);
         let between = |(from, to): (f64, f64)| stretch(scale, &format!("{from}–{to} s"), from, to);
         let used = [
             (0.0, 25.0),
@@ -254,7 +237,7 @@ pub(super) fn sixty(scale: Scale) -> Vec<Cell> {
         ];
         let hundreds = [(0.0, 100.0), (100.0, 200.0), (200.0, 300.0), (300.0, 400.0), (400.0, 500.0)];
         let measure = many_flows(used.map(between).into(), hundreds.map(between).into());
-        cell(vec![("scheme", scheme.to_owned())], text, "forth", 50.0, measure)
+        cell(vec![("scheme", scheme.to_owned())], scenario, "forth", 50.0, measure)
     };
     schemes.map(of).into()
 }
@@ -268,19 +251,21 @@ const MOBILE: [(&str, &str); 3] = [
     ("red-vegas", "red-vegas:profile=paper"),
 ];
 
-/// T-RED with `loss` percent of the data and a load of `share` of the bottleneck, for `duration` s.
-/// ACKs are lost in proportion to their size (A17).
-fn mobile(controller: &str, loss: f64, share: f64, duration: f64, scale: Scale) -> Text {
-    let text = Text::wireless(duration, (loss, loss * ACK / 1000.0), scale).mobile(controller);
-    text.long_bursts("forth", (RATE, share * RATE))
+/// T-RED with `loss` percent of the data and a load of `share` of the bottleneck. ACKs are lost in
+/// proportion to their size (A17).
+fn mobile(loss: f64, share: f64) -> Template {
+    let template = Template::new(include_str!("wireless.toml")).set("link.air.loss_percent", loss);
+    loaded(template.set("link.air-back.loss_percent", loss * ACK / 1000.0), share * RATE)
 }
 
 /// An hour of each scheme; repetitions make up the document's ten.
 fn hours(settings: &Settings, loss: f64, share: f64, scale: Scale) -> Vec<Cell> {
     let of = |(scheme, controller): (&str, &str)| {
+        let recovery = if scheme == "reno" { "tcp-reno" } else { "tcp-vegas" };
+        let template = mobile(loss, share).set("flow.recovery", recovery);
         let mut all = vec![("scheme", scheme.to_owned())];
         all.extend(settings.iter().cloned());
-        cell(all, mobile(controller, loss, share, 3600.0, scale), "forth", 1000.0, goodput())
+        cell(all, scenario(template, controller, scale), "forth", 1000.0, goodput())
     };
     MOBILE.map(of).into()
 }
@@ -312,7 +297,8 @@ pub(super) fn bursty_and_lossy(scale: Scale) -> Vec<Cell> {
 pub(super) fn causes(scale: Scale) -> Vec<Cell> {
     let of = |loss: f64, load: f64| {
         let settings = vec![("loss", loss.to_string()), ("load", load.to_string())];
-        cell(settings, mobile(MOBILE[2].1, loss, load, 500.0, scale), "forth", 1000.0, loss_classification())
+        let scenario = scenario(mobile(loss, load).set("duration_s", 500), MOBILE[2].1, scale);
+        cell(settings, scenario, "forth", 1000.0, loss_classification())
     };
     [1.0, 5.0, 10.0, 15.0].into_iter().flat_map(|loss| LOADS[..10].iter().map(move |load| of(loss, *load))).collect()
 }

@@ -2,31 +2,15 @@
 
 use crate::{CellResult, Claim, Criterion, ExperimentResult, Mutant, Number, Scale, Trial};
 
-/// What makes the flow of E3.8 that goes back as far as a link start so many seconds later.
-macro_rules! starting {
-    ($link:literal, $at:literal) => {
-        (
-            concat!(
-                "\"",
-                $link,
-                "\"]\naccess_mbps = 10\naccess_delay_ms = 1\npacing = false\nrecovery = \"tcp-vegas\"\nstart_s = 0\n"
-            ),
-            concat!(
-                "\"",
-                $link,
-                "\"]\naccess_mbps = 10\naccess_delay_ms = 1\npacing = false\nrecovery = \"tcp-vegas\"\nstart_s = ",
-                $at,
-                "\n"
-            ),
-        )
-    };
-}
-
 const ROVEGAS_IS_VEGAS: Mutant =
     Mutant { what: "no router reports", replace: &[("rovegas:profile=paper", "vegas:profile=paper")] };
 /// E3.8's flows one after another, each on a path that is a hop longer: all but the first find a queue at the last hop.
-const ONE_AFTER_ANOTHER: &[(&str, &str)] =
-    &[starting!("b4", "30"), starting!("b3", "60"), starting!("b2", "90"), starting!("b1", "120")];
+const ONE_AFTER_ANOTHER: &[(&str, &str)] = &[
+    ("name = \"S4\"\n", "name = \"S4\"\nstart_s = 30\n"),
+    ("name = \"S3\"\n", "name = \"S3\"\nstart_s = 60\n"),
+    ("name = \"S2\"\n", "name = \"S2\"\nstart_s = 90\n"),
+    ("name = \"S1\"\n", "name = \"S1\"\nstart_s = 120\n"),
+];
 const ENHANCED_IS_VEGAS: Mutant =
     Mutant { what: "Vegas in its place", replace: &[("enhanced-vegas:profile=paper", "vegas:profile=paper")] };
 const QUICK_IS_VEGAS: Mutant = Mutant {

@@ -3,7 +3,6 @@
 mod cells;
 mod claims;
 mod measures;
-mod scenario;
 
 use crate::{Cell, Document, Experiment, Figure, Plan, Scale, Transport, nothing};
 
