@@ -6,8 +6,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::quantity::{Curve, Quantity};
+use super::template::Template;
 use super::time_series::TimeSeries;
 use windlass_simulator::scenario::Scenario;
+
+/// The varied settings, each with its value in a cell.
+pub type Settings = Vec<(&'static str, String)>;
 
 /// One scenario of an experiment.
 #[derive(Clone, Debug)]
@@ -15,7 +19,7 @@ pub struct Cell {
     /// Name of the cell, unique in its experiment.
     pub name: String,
     /// The varied settings, each with its value in this cell.
-    pub settings: Vec<(&'static str, String)>,
+    pub settings: Settings,
     /// The scenario as TOML; every repetition sets its own seed.
     pub scenario: String,
     /// Name of the link that is observed.
@@ -27,6 +31,20 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// A cell that is called after its settings.
+    #[must_use]
+    pub fn new(
+        settings: Settings,
+        scenario: &Template,
+        bottleneck: &'static str,
+        step_ms: f64,
+        measure: Measure,
+    ) -> Cell {
+        let parts: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let name = if parts.is_empty() { "the run".to_owned() } else { parts.join(" ") };
+        Cell { name, settings, scenario: scenario.to_string(), bottleneck, step_ms, measure }
+    }
+
     /// The value of a setting; `None` if the cell does not have it.
     #[must_use]
     pub fn setting(&self, name: &str) -> Option<&str> {

@@ -26,7 +26,7 @@ mod template;
 mod time_series;
 mod watch;
 
-pub use cell::{Cell, Figure, Measure, Measured, Read, Scale};
+pub use cell::{Cell, Figure, Measure, Measured, Read, Scale, Settings};
 pub use claim::{Claim, Criterion, Mutant, Trial};
 pub use conclude::conclude;
 pub use document::{Document, Experiment, Plan, Transport, nothing};

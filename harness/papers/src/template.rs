@@ -40,8 +40,11 @@ impl Template {
         let place = |tables: &Vec<Value>| {
             tables.iter().position(|table| table.get("name").and_then(Value::as_str) == Some(name))
         };
-        let taken = tables.and_then(|tables| place(tables).map(|nth| tables.remove(nth)));
-        match taken {
+        let taken = tables.and_then(|tables| place(tables).map(|nth| (tables.remove(nth), tables.is_empty())));
+        if let Some((_, true)) = taken {
+            self.0.remove(list);
+        }
+        match taken.map(|(table, _)| table) {
             Some(Value::Table(table)) => Part(table),
             _ => panic!("the template has no {list} called {name}"),
         }

@@ -1,4 +1,6 @@
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use super::*;
 use crate::*;
@@ -52,6 +54,25 @@ fn every_cell_is_sound() {
             }
         }
     }
+}
+
+/// A template is a scenario as it stands.
+#[test]
+fn every_template_is_a_scenario() {
+    let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/documents");
+    let mut read = 0;
+    for document in DOCUMENTS {
+        for file in fs::read_dir(documents.join(document.name)).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let text = fs::read_to_string(&path).unwrap();
+                Scenario::read(document.name, &text, None)
+                    .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                read += 1;
+            }
+        }
+    }
+    assert!(read >= DOCUMENTS.len(), "{read} templates");
 }
 
 /// What an experiment says of its flows' recovery is what they do.

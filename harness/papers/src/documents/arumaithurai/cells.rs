@@ -1,7 +1,7 @@
 //! The cells of the experiments (`spec: arumaithurai §12`).
 
 use super::measures::{estimates, shares};
-use crate::{Cell, Measure, Part, Scale, Template};
+use crate::{Cell, Measure, Part, Scale, Settings, Template};
 
 const CANDIDATES: [&str; 4] = ["nf-tcp", "rapid", "tcp-lp", "ledbat"];
 /// Others the document compares in words (`spec: arumaithurai §12`, requirement checklist), and the
@@ -21,7 +21,6 @@ const READINGS: [(&str, &str); 2] = [
 const ROLES: &[&str] = &["candidate", "tcp"];
 const BOTTLENECK: &str = "bottleneck";
 
-type Settings = Vec<(&'static str, String)>;
 /// A dumbbell without what sends, and patterns of a candidate, TCP, UDP and a quarter of the load of S11.
 type Dumbbell = (Template, [Part; 4]);
 
@@ -38,9 +37,7 @@ fn dumbbell(rate: f64, rtt: f64) -> Dumbbell {
 }
 
 fn cell(settings: Settings, scenario: Template, bottleneck: &'static str, measure: Measure) -> Cell {
-    let parts: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let name = if parts.is_empty() { "the run".to_owned() } else { parts.join(" ") };
-    Cell { name, settings, scenario: scenario.to_string(), bottleneck, step_ms: 100.0, measure }
+    Cell::new(settings, &scenario, bottleneck, 100.0, measure)
 }
 
 /// As the document has it.

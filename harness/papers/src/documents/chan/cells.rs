@@ -1,7 +1,7 @@
 //! The cells of the experiments (`spec: chan §14.2`).
 
 use super::measures::{Stretch, convergence, fairness, goodput, loss_classification, many_flows, queues, throughput};
-use crate::{Cell, Measure, Part, Scale, Template};
+use crate::{Cell, Part, Scale, Settings, Template};
 
 /// A link of T-SINGLE and its kin, Mbit/s.
 const RATE: f64 = 1.6;
@@ -12,19 +12,12 @@ const ENHANCED: &str = include_str!("enhanced.toml");
 const PARK: &str = include_str!("park.toml");
 const LOADS: [f64; 11] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 
-type Settings = Vec<(&'static str, String)>;
-
-fn cell(settings: Settings, scenario: String, bottleneck: &'static str, step_ms: f64, measure: Measure) -> Cell {
-    let parts: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    Cell { name: parts.join(" "), settings, scenario, bottleneck, step_ms, measure }
-}
-
 /// A scenario in which all flows have a controller.
-fn scenario(template: Template, controller: &str, scale: Scale) -> String {
+fn scenario(template: Template, controller: &str, scale: Scale) -> Template {
     let template = template.set("flow.controller", controller);
     // 1000 bytes with the option.
     let template = if controller.starts_with("rovegas") { template.set("flow.packet_bytes", 992) } else { template };
-    template.at(scale).to_string()
+    template.at(scale)
 }
 
 /// With sources of `mean` Mbit/s on average; none of no rate.
@@ -55,7 +48,7 @@ pub(super) fn asymmetric(scale: Scale) -> Vec<Cell> {
         let template = template.set("link.forth.buffer_packets", 10).set("link.back.buffer_packets", 10);
         let settings = vec![("scheme", scheme.to_owned()), ("k", k.to_string())];
         let measure = throughput(vec![stretch(scale, "", 100.0, 200.0)], scale.time(2.0));
-        cell(settings, scenario(template, &paper(scheme), scale), "forth", 50.0, measure)
+        Cell::new(settings, &scenario(template, &paper(scheme), scale), "forth", 50.0, measure)
     };
     ["vegas", "rovegas"].into_iter().flat_map(|scheme| [2, 4, 8, 16, 32].map(|k| of(scheme, k))).collect()
 }
@@ -65,7 +58,7 @@ fn joined(template: &str, schemes: [&str; 2], scale: Scale) -> Vec<Cell> {
     let of = |scheme: &str| {
         let scenario = scenario(Template::new(template), &paper(scheme), scale);
         let stretches = vec![stretch(scale, "before", 0.0, 50.0), stretch(scale, "beside", 50.0, 200.0)];
-        cell(vec![("scheme", scheme.to_owned())], scenario, "forth", 50.0, throughput(stretches, scale.time(2.0)))
+        Cell::new(vec![("scheme", scheme.to_owned())], &scenario, "forth", 50.0, throughput(stretches, scale.time(2.0)))
     };
     schemes.map(of).into()
 }
@@ -84,7 +77,7 @@ fn by_load(template: &str, rate: f64, schemes: [&str; 2], bottleneck: &'static s
     let of = |scheme: &str, load: f64| {
         let scenario = scenario(loaded(template.clone(), load * rate), &paper(scheme), scale);
         let settings = vec![("scheme", scheme.to_owned()), ("load", load.to_string())];
-        cell(settings, scenario, bottleneck, 50.0, throughput(vec![stretch(scale, "", 0.0, 200.0)], 1.0))
+        Cell::new(settings, &scenario, bottleneck, 50.0, throughput(vec![stretch(scale, "", 0.0, 200.0)], 1.0))
     };
     schemes.into_iter().flat_map(|scheme| LOADS.map(|load| of(scheme, load))).collect()
 }
@@ -106,7 +99,7 @@ pub(super) fn hops_join(scale: Scale) -> Vec<Cell> {
         let names = [("no load", 0.0), ("one", 100.0), ("two", 200.0), ("three", 300.0)];
         let stretches = names.map(|(name, from)| stretch(scale, name, from, from + 100.0)).into();
         let scenario = scenario(Template::new(PARK), &paper(scheme), scale);
-        cell(vec![("scheme", scheme.to_owned())], scenario, "f1", 50.0, throughput(stretches, scale.time(2.0)))
+        Cell::new(vec![("scheme", scheme.to_owned())], &scenario, "f1", 50.0, throughput(stretches, scale.time(2.0)))
     };
     ["vegas", "rovegas"].map(of).into()
 }
@@ -119,7 +112,7 @@ pub(super) fn one_router(scale: Scale) -> Vec<Cell> {
         let template = ["f1", "f3", "b2", "b3"].into_iter().fold(template, silent);
         let scenario = scenario(template, &paper(scheme), scale);
         let stretches = vec![stretch(scale, "", 0.0, 200.0)];
-        cell(vec![("scheme", scheme.to_owned())], scenario, "f1", 50.0, throughput(stretches, scale.time(2.0)))
+        Cell::new(vec![("scheme", scheme.to_owned())], &scenario, "f1", 50.0, throughput(stretches, scale.time(2.0)))
     };
     ["vegas", "rovegas"].map(of).into()
 }
@@ -133,7 +126,13 @@ pub(super) fn rerouted(scale: Scale) -> Vec<Cell> {
         settings.extend(base.map(|base| ("base", base.to_owned())));
         let names = [("before", 20.0), ("longer", 120.0), ("again", 220.0)];
         let stretches = names.map(|(name, from)| stretch(scale, name, from, from + 80.0)).into();
-        cell(settings, scenario(template, &controller, scale), "forth", 50.0, throughput(stretches, scale.time(2.0)))
+        Cell::new(
+            settings,
+            &scenario(template, &controller, scale),
+            "forth",
+            50.0,
+            throughput(stretches, scale.time(2.0)),
+        )
     };
     let bases = [("vegas", None), ("rovegas", Some("min")), ("rovegas", Some("latest")), ("rovegas", Some("windowed"))];
     bases.map(|(scheme, base)| of(scheme, base)).into()
@@ -145,7 +144,7 @@ pub(super) fn eight_join(scale: Scale) -> Vec<Cell> {
         let template = alike(template, 8, |i, flow| flow.with("start_s", 20 * i));
         let scenario = scenario(template, &paper(scheme), scale);
         let last = |i: u32| stretch(scale, &format!("of {i}"), 20.0 * f64::from(i) - 10.0, 20.0 * f64::from(i));
-        cell(vec![("scheme", scheme.to_owned())], scenario, "forth", 50.0, queues((1..=8).map(last).collect()))
+        Cell::new(vec![("scheme", scheme.to_owned())], &scenario, "forth", 50.0, queues((1..=8).map(last).collect()))
     };
     ["vegas", "rovegas"].map(of).into()
 }
@@ -174,7 +173,7 @@ pub(super) fn five_join(scale: Scale) -> Vec<Cell> {
     let of = |(settings, controller): (Settings, String)| {
         let template = alike(loaded(Template::new(SINGLE), 0.0), 5, |i, flow| flow.with("start_s", 30 * i));
         let measure = fairness(scale.time(150.0), scale.time(200.0));
-        cell(settings, scenario(template, &controller, scale), "forth", 50.0, measure)
+        Cell::new(settings, &scenario(template, &controller, scale), "forth", 50.0, measure)
     };
     variants().into_iter().map(of).collect()
 }
@@ -183,7 +182,7 @@ pub(super) fn five_join(scale: Scale) -> Vec<Cell> {
 pub(super) fn chain(scale: Scale) -> Vec<Cell> {
     let of = |(settings, controller): (Settings, String)| {
         let scenario = scenario(Template::new(include_str!("chain.toml")), &controller, scale);
-        cell(settings, scenario, "f5", 50.0, fairness(scale.time(150.0), scale.time(200.0)))
+        Cell::new(settings, &scenario, "f5", 50.0, fairness(scale.time(150.0), scale.time(200.0)))
     };
     variants().into_iter().map(of).collect()
 }
@@ -201,7 +200,7 @@ fn halved(rate: f64, (scheme, controller): (&str, &str), mut settings: Settings,
     settings.insert(0, ("scheme", scheme.to_owned()));
     let changes = [("new", 0.0), ("halved", 80.0), ("doubled", 160.0)];
     let stretches = changes.map(|(name, from)| stretch(scale, name, from, from + 80.0)).into();
-    cell(settings, scenario, "forth", 20.0, convergence(stretches, 0.1))
+    Cell::new(settings, &scenario, "forth", 20.0, convergence(stretches, 0.1))
 }
 
 pub(super) fn fifty(scale: Scale) -> Vec<Cell> {
@@ -237,7 +236,7 @@ pub(super) fn sixty(scale: Scale) -> Vec<Cell> {
         ];
         let hundreds = [(0.0, 100.0), (100.0, 200.0), (200.0, 300.0), (300.0, 400.0), (400.0, 500.0)];
         let measure = many_flows(used.map(between).into(), hundreds.map(between).into());
-        cell(vec![("scheme", scheme.to_owned())], scenario, "forth", 50.0, measure)
+        Cell::new(vec![("scheme", scheme.to_owned())], &scenario, "forth", 50.0, measure)
     };
     schemes.map(of).into()
 }
@@ -265,7 +264,7 @@ fn hours(settings: &Settings, loss: f64, share: f64, scale: Scale) -> Vec<Cell> 
         let template = mobile(loss, share).set("flow.recovery", recovery);
         let mut all = vec![("scheme", scheme.to_owned())];
         all.extend(settings.iter().cloned());
-        cell(all, scenario(template, controller, scale), "forth", 1000.0, goodput())
+        Cell::new(all, &scenario(template, controller, scale), "forth", 1000.0, goodput())
     };
     MOBILE.map(of).into()
 }
@@ -298,7 +297,7 @@ pub(super) fn causes(scale: Scale) -> Vec<Cell> {
     let of = |loss: f64, load: f64| {
         let settings = vec![("loss", loss.to_string()), ("load", load.to_string())];
         let scenario = scenario(mobile(loss, load).set("duration_s", 500), MOBILE[2].1, scale);
-        cell(settings, scenario, "forth", 1000.0, loss_classification())
+        Cell::new(settings, &scenario, "forth", 1000.0, loss_classification())
     };
     [1.0, 5.0, 10.0, 15.0].into_iter().flat_map(|loss| LOADS[..10].iter().map(move |load| of(loss, *load))).collect()
 }

@@ -7,21 +7,13 @@ use super::scenario::{
     BOTTLENECK, chapter_iii, n2, n2_beside_on_off, n2_beside_web, ns6, ns6_beside_udp, random_losses, tb_10, tb_100,
     tb_g,
 };
-use crate::{Cell, Measure, Scale, Template};
+use crate::{Cell, Measure, Scale, Settings, Template};
 
 /// Numbers of flows where the document's range is lost (E-7).
 const NUMBERS: [u32; 5] = [2, 4, 6, 8, 10];
 
-type Settings = Vec<(&'static str, String)>;
-
-fn name(settings: &Settings) -> String {
-    let parts: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    if parts.is_empty() { "the run".to_owned() } else { parts.join(" ") }
-}
-
 fn cell(settings: Settings, scenario: Template, step_ms: f64, measure: Measure, scale: Scale) -> Cell {
-    let scenario = scenario.at(scale).to_string();
-    Cell { name: name(&settings), settings, scenario, bottleneck: BOTTLENECK, step_ms, measure }
+    Cell::new(settings, &scenario.at(scale), BOTTLENECK, step_ms, measure)
 }
 
 // Chapter II.

@@ -2,7 +2,7 @@
 
 use super::measures::{single, two};
 use super::scenario::{ACCESS, BOTTLENECK, Dumbbell, Flow, RATE};
-use crate::{Cell, Measure, Scale};
+use crate::{Cell, Measure, Scale, Settings};
 
 /// The six schemes with the document's parameters, by the names of the catalogue.
 const SCHEMES: [&str; 6] = ["highspeed", "scalable", "bic", "cubic-2005", "fast", "h-tcp"];
@@ -28,26 +28,12 @@ fn paper(scheme: &str) -> String {
     if scheme == HALF { "cubic-2005:profile=paper,smax=80".to_owned() } else { format!("{scheme}:profile=paper") }
 }
 
-fn cell(
-    name: String,
-    settings: Vec<(&'static str, String)>,
-    dumbbell: &Dumbbell,
-    step_ms: f64,
-    measure: Measure,
-    scale: Scale,
-) -> Cell {
+fn cell(name: String, settings: Settings, dumbbell: &Dumbbell, step_ms: f64, measure: Measure, scale: Scale) -> Cell {
     Cell { name, settings, scenario: dumbbell.scenario(scale), bottleneck: BOTTLENECK, step_ms, measure }
 }
 
 /// A single flow on a path whose round trip the document labels `label`, ms.
-fn one(
-    scheme: &str,
-    controller: &str,
-    dumbbell: &Dumbbell,
-    label: f64,
-    settings: Vec<(&'static str, String)>,
-    scale: Scale,
-) -> Cell {
+fn one(scheme: &str, controller: &str, dumbbell: &Dumbbell, label: f64, settings: Settings, scale: Scale) -> Cell {
     let measure = single(dumbbell.nominal_bdp(label), dumbbell.rtt(&dumbbell.flows[0]) / 1000.0);
     let mut all = vec![("controller", scheme.to_owned())];
     all.extend(settings);
