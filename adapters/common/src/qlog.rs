@@ -108,18 +108,30 @@ impl<W: Write> QlogRecorder<W> {
     ) -> Self {
         let (state, group) = (controller.start(path), controller.group());
         let decision = controller.decide(&state, View::solo(&group));
+        let inspect = |visit: &mut dyn FnMut(&'static str, f64)| controller.inspect(&state, View::solo(&group), visit);
+        QlogRecorder::beginning(trace, level, (&decision, &inspect), text, path)
+    }
+
+    /// The same of a controller that is only known by its first decision and by what it
+    /// [inspects](ConfiguredController::inspect) then.
+    pub fn beginning(
+        trace: impl Into<SharedTrace<W>>,
+        level: Level,
+        (decision, inspect): (&Decision, &StateVariables<'_>),
+        text: &str,
+        path: &Path,
+    ) -> Self {
         let mut recorder =
             QlogRecorder { trace: trace.into(), level, group_step: None, omitted: Omitted::default(), resume: None };
         let mut trace = recorder.trace.lock();
         if level != Level::Recovery {
-            let start = Start { controller: text.to_owned(), path: *path, decision };
+            let start = Start { controller: text.to_owned(), path: *path, decision: *decision };
             trace.private(path.now.0, STARTED, &start);
         }
         if level != Level::StepsOnly {
-            write_decision(&mut trace, path.now.0, &decision, Metrics::default(), None);
+            write_decision(&mut trace, path.now.0, decision, Metrics::default(), None);
         }
-        let inspect = |visit: &mut dyn FnMut(&'static str, f64)| controller.inspect(&state, View::solo(&group), visit);
-        let resume = ResumeLog::begin(&mut trace, path, &decision, &inspect);
+        let resume = ResumeLog::begin(&mut trace, path, decision, inspect);
         drop(trace);
         recorder.resume = resume;
         recorder

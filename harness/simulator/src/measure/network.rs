@@ -63,7 +63,7 @@ impl NetworkMeter {
     }
 
     /// A point of all series at `now`.
-    pub fn sample(&mut self, now: Time, scenario: &Scenario, network: &mut impl MeteredNetwork) {
+    pub fn sample(&mut self, now: Time, scenario: &Scenario, network: &mut dyn MeteredNetwork) {
         for (link, series) in scenario.queues.iter().zip(&mut self.queues) {
             series.time_s.push(now.0 as f64 / 1e9);
             series.packets.push(network.waiting(*link, now).0 as f64);
@@ -86,7 +86,7 @@ impl NetworkMeter {
         self,
         end: Time,
         scenario: &Scenario,
-        network: &impl MeteredNetwork,
+        network: &dyn MeteredNetwork,
     ) -> (Vec<FlowOutcome>, Vec<QueueOutcome>) {
         let traffic = self.traffic.into_iter().enumerate().map(|(number, meter)| {
             let spec = &scenario.topology.traffic[number];

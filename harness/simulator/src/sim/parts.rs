@@ -6,14 +6,64 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use windlass_controllers::{ConfiguredController, Span, Time};
+use windlass_adapter::Recorder;
+use windlass_controllers::{ConfiguredController, Decision, Path, Span, Time, View};
 
-use super::counts::PacketCounts;
+use super::counts::{FlowCounts, PacketCounts};
 use super::flow::FlowRun;
+use super::observer::FlowObserver;
 use super::part::Part;
 use crate::measure::MeteredNetwork;
-use crate::scenario::{Runaway, Scenario, StartSchedule, WeightChanges};
+use crate::outcome::{FlowOutcome, FlowSeries};
+use crate::scenario::{FlowSpec, Runaway, Scenario, StartSchedule, WeightChanges};
 use windlass_network::{Crossing, LinkId, LinkStats, Network, Partition, RouteId, TopologyError};
+
+/// The parts of a run, whatever the engine of their flows: what runs them is compiled where a run is made, and not again in each crate
+/// that makes one of the catalogue's controllers.
+pub(super) trait Run: MeteredNetwork + Send {
+    /// Handles everything from `from`, where the last call ended, until `end`.
+    fn advance(&mut self, from: Time, end: Time);
+
+    /// Whether it goes on as it should.
+    fn check(&self) -> Result<(), Runaway>;
+
+    /// What became of packets so far.
+    fn packet_counts(&self) -> PacketCounts;
+
+    /// Number of parts, which is that of threads.
+    fn threads(&self) -> usize;
+
+    /// A point of the flows' series.
+    fn sample(&mut self, now: Time);
+
+    /// Has `observer` see the packets of flow `number` and `recorder` its controller's steps.
+    fn watch(&mut self, number: usize, observer: Option<Box<dyn FlowObserver>>, recorder: Option<Box<dyn Recorder>>);
+
+    /// How flow `number` begins.
+    fn beginning(&self, number: usize) -> Beginning;
+
+    /// What flow `number` has done so far.
+    fn counts(&self, number: usize) -> FlowCounts;
+
+    /// The series of flow `number` up to now.
+    fn series(&self, number: usize) -> &FlowSeries;
+
+    /// Names the private facts of the controller of flow `number`.
+    fn inspect(&self, number: usize, visit: &mut dyn FnMut(&'static str, f64));
+
+    /// The results of all flows by their numbers, and when they started.
+    fn finish(self: Box<Self>, end: Time) -> (Vec<FlowOutcome>, StartSchedule);
+}
+
+/// How a flow begins.
+pub(super) struct Beginning {
+    pub spec: FlowSpec,
+    pub path: Path,
+    /// What its controller decides first.
+    pub decision: Decision,
+    /// The private facts of its controller then.
+    pub state_variables: Vec<(&'static str, f64)>,
+}
 
 /// The parts of a run: one, or several that wait for each other.
 pub(super) struct Parts<E: ConfiguredController> {
@@ -64,11 +114,6 @@ impl<E: ConfiguredController> Parts<E> {
         Ok(())
     }
 
-    /// Number of parts, which is that of threads.
-    pub fn len(&self) -> usize {
-        self.parts.len()
-    }
-
     /// Carries out `changes` of groups; only of a run that is not divided.
     pub fn change_weights(&mut self, changes: WeightChanges<E>) {
         if let [whole] = &mut self.parts[..] {
@@ -86,31 +131,13 @@ impl<E: ConfiguredController> Parts<E> {
         &self.parts[part].flows[place]
     }
 
-    /// The same, to change.
-    pub fn flow_mut(&mut self, number: usize) -> &mut FlowRun<E> {
-        let (part, place) = self.place(number);
-        &mut self.parts[part].flows[place]
+    fn owner(&self, link: LinkId) -> usize {
+        self.partition.as_ref().map_or(0, |partition| partition.of_link(link) as usize)
     }
+}
 
-    /// All flows, part by part.
-    pub fn flows_mut(&mut self) -> impl Iterator<Item = &mut FlowRun<E>> {
-        self.parts.iter_mut().flat_map(|part| &mut part.flows)
-    }
-
-    /// All flows by their numbers, and when they started.
-    pub fn into_flows(self) -> (Vec<FlowRun<E>>, StartSchedule) {
-        let start_schedule = self.parts[0].start_schedule.clone();
-        let mut flows: Vec<_> = self.parts.into_iter().map(|part| part.flows.into_iter()).collect();
-        if let [whole] = &mut flows[..] {
-            return (whole.collect(), start_schedule);
-        }
-        // In each part they lie in the order of their numbers.
-        let flows = self.places.iter().filter_map(|(part, _)| flows[*part as usize].next()).collect();
-        (flows, start_schedule)
-    }
-
-    /// Handles everything from `from`, where the last call ended, until `end`.
-    pub fn advance(&mut self, from: Time, end: Time) {
+impl<E: ConfiguredController> Run for Parts<E> {
+    fn advance(&mut self, from: Time, end: Time) {
         if self.runaway.is_some() {
             return;
         }
@@ -136,13 +163,11 @@ impl<E: ConfiguredController> Parts<E> {
         self.runaway = of_parts.or(Runaway::check(end, under_way, self.max_packets_under_way).err());
     }
 
-    /// Whether it goes on as it should.
-    pub fn check(&self) -> Result<(), Runaway> {
+    fn check(&self) -> Result<(), Runaway> {
         self.runaway.map_or(Ok(()), Err)
     }
 
-    /// What became of packets so far.
-    pub fn packet_counts(&self) -> PacketCounts {
+    fn packet_counts(&self) -> PacketCounts {
         self.parts.iter().map(|part| &part.network).fold(PacketCounts::default(), |sum, network| PacketCounts {
             sent: sum.sent + network.sent(),
             delivered: sum.delivered + network.delivered(),
@@ -151,8 +176,55 @@ impl<E: ConfiguredController> Parts<E> {
         })
     }
 
-    fn owner(&self, link: LinkId) -> usize {
-        self.partition.as_ref().map_or(0, |partition| partition.of_link(link) as usize)
+    fn threads(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn sample(&mut self, now: Time) {
+        self.parts.iter_mut().flat_map(|part| &mut part.flows).for_each(|flow| flow.sample(now.0));
+    }
+
+    fn watch(&mut self, number: usize, observer: Option<Box<dyn FlowObserver>>, recorder: Option<Box<dyn Recorder>>) {
+        let (part, place) = self.place(number);
+        let flow = &mut self.parts[part].flows[place];
+        (flow.observer, flow.recorder) = (observer, recorder);
+    }
+
+    fn beginning(&self, number: usize) -> Beginning {
+        let flow = self.flow(number);
+        let (engine, path) = (flow.engine(), flow.path());
+        let (state, group) = (engine.start(&path), engine.group());
+        let mut state_variables = Vec::new();
+        engine.inspect(&state, View::solo(&group), &mut |name, value| state_variables.push((name, value)));
+        Beginning {
+            spec: (*flow.spec).clone(),
+            path,
+            decision: engine.decide(&state, View::solo(&group)),
+            state_variables,
+        }
+    }
+
+    fn counts(&self, number: usize) -> FlowCounts {
+        self.flow(number).counts()
+    }
+
+    fn series(&self, number: usize) -> &FlowSeries {
+        self.flow(number).series()
+    }
+
+    fn inspect(&self, number: usize, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.flow(number).inspect(visit);
+    }
+
+    fn finish(self: Box<Self>, end: Time) -> (Vec<FlowOutcome>, StartSchedule) {
+        let start_schedule = self.parts[0].start_schedule.clone();
+        let mut flows: Vec<_> = self.parts.into_iter().map(|part| part.flows.into_iter()).collect();
+        let flows: Vec<FlowRun<E>> = match &mut flows[..] {
+            [whole] => whole.collect(),
+            // In each part they lie in the order of their numbers.
+            _ => self.places.iter().filter_map(|(part, _)| flows[*part as usize].next()).collect(),
+        };
+        (flows.into_iter().map(|flow| flow.outcome(end.0)).collect(), start_schedule)
     }
 }
 

@@ -4,14 +4,15 @@
 use std::io::Write;
 
 use windlass_adapter::qlog::Level;
-use windlass_adapter::{QlogRecorder, SharedTrace};
+use windlass_adapter::{QlogRecorder, SharedTrace, StateVariables};
+use windlass_controllers::Time;
 use windlass_controllers::event::LossTrigger;
-use windlass_controllers::{ConfiguredController, Time};
 use windlass_qlog::{
     Ack, Detail, EcnCounts, Frame, Header, Packet, PacketType, Profile, RecoveryParameters, SendTrigger, Trace,
 };
 
 use super::observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
+use super::parts::Beginning;
 use super::simulation::Simulation;
 use crate::scenario::REQUEST_BYTES;
 
@@ -26,7 +27,7 @@ pub struct QlogSettings {
     pub level: Level,
 }
 
-impl<E: ConfiguredController> Simulation<E> {
+impl Simulation {
     /// Writes flow `number` to `writer` as qlog. Only before the run has begun. When the
     /// simulation is finished, the trace is the caller's alone to
     /// [`finish`](SharedTrace::finish).
@@ -36,14 +37,17 @@ impl<E: ConfiguredController> Simulation<E> {
         writer: W,
         settings: QlogSettings,
     ) -> SharedTrace<W> {
-        let flow = self.flow(number);
-        let (spec, path) = (&flow.spec, flow.path());
+        let Beginning { spec, path, decision, state_variables } = self.beginning(number);
         let description = format!("{} on {}, seed {}", spec.controller, self.scenario().name, self.scenario().seed);
         let header = Header { title: &spec.name, description: &description, name: "sim", ..Header::default() };
         let mut trace = Trace::new(writer, settings.profile, settings.detail, &header);
         trace.recovery_parameters_set(path.now.0, &RecoveryParameters::rfc9002(&spec.controller, spec.packet_bytes));
         let trace = SharedTrace::from(trace);
-        let recorder = QlogRecorder::new(trace.clone(), settings.level, flow.engine(), &spec.controller, &path);
+        let inspect = |visit: &mut dyn FnMut(&'static str, f64)| {
+            state_variables.iter().for_each(|(name, value)| visit(name, *value));
+        };
+        let start = (&decision, &inspect as &StateVariables<'_>);
+        let recorder = QlogRecorder::beginning(trace.clone(), settings.level, start, &spec.controller, &path);
         let chunk_bytes = u64::from(spec.packet_bytes - spec.header_bytes);
         let observer = QlogObserver {
             trace: trace.clone(),

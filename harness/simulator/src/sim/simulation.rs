@@ -7,8 +7,8 @@ use super::counts::{FlowCounts, PacketCounts};
 use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use super::part::Part;
-use super::parts::Parts;
-use crate::measure::{MeteredNetwork, NetworkMeter, gather};
+use super::parts::{Beginning, Parts, Run};
+use crate::measure::{NetworkMeter, gather};
 use crate::outcome::{FlowSeries, Outcome, QueueSeries};
 use crate::scenario::{
     FRAMES, FlowSet, FlowSpec, OBJECTS, RECEIVER, Runaway, Scenario, VIDEO, WRITES, WeightChanges, set_weight,
@@ -70,15 +70,15 @@ pub fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
 }
 
 /// A scenario being run. Equal scenarios, seeds and engines give equal outcomes to the bit.
-pub struct Simulation<E: ConfiguredController = NamedController> {
+pub struct Simulation {
     scenario: Scenario,
-    parts: Parts<E>,
+    parts: Box<dyn Run>,
     now: Time,
     samples: u64,
     meter: NetworkMeter,
 }
 
-impl Simulation<NamedController> {
+impl Simulation {
     /// The scenario at its beginning, with the controllers it names.
     ///
     /// # Errors
@@ -101,40 +101,32 @@ impl Simulation<NamedController> {
         }
         // There are no others.
         let other = NamedController::Catalogue(Algorithm::Reno(Default::default()));
-        let mut simulation = Simulation::with(scenario, |flow| *flow.control.algorithm().unwrap_or(&other))?;
-        simulation.parts.change_weights(WeightChanges::new(&scenario.weight_changes, set_weight));
-        simulation.parts.divide(scenario, scenario.threads)?;
-        Ok(simulation)
+        let mut parts = parts(scenario, |flow| *flow.control.algorithm().unwrap_or(&other))?;
+        parts.change_weights(WeightChanges::new(&scenario.weight_changes, set_weight));
+        parts.divide(scenario, scenario.threads)?;
+        Ok(Simulation::of(scenario, parts))
     }
-}
 
-impl<E: ConfiguredController> Simulation<E> {
     /// The scenario at its beginning, with an engine of the caller's for each flow. Flows
     /// of one group need equal engines, and their shared facts stay as they are.
     ///
     /// # Errors
     /// Its topology is inconsistent.
-    pub fn with(scenario: &Scenario, mut engine: impl FnMut(&FlowSpec) -> E) -> Result<Self, TopologyError> {
-        let mut network = Network::new(&scenario.topology, scenario.seed)?;
-        network.report_losses(scenario.flows.iter().any(|flow| flow.recovery.classifies_losses()));
-        let (topology, saved_paths) = (&scenario.topology, scenario.saved_paths());
-        let FlowSet { flows, start_schedule } = scenario.flow_set();
-        let flows: Vec<FlowRun<E>> = (0u32..)
-            .zip(&flows)
-            .map(|(number, spec)| {
-                let route = &topology.routes[spec.forward.0 as usize];
-                let ci_path = route.iter().any(|link| topology.links[link.0 as usize].ci_marking);
-                FlowRun::new(spec, number, engine(spec), scenario.seed, ci_path, &saved_paths)
-            })
-            .collect();
-        let part = Part::new(network, flows, start_schedule, scenario.max_packets_under_way);
-        Ok(Simulation {
+    pub fn with<E: ConfiguredController>(
+        scenario: &Scenario,
+        engine: impl FnMut(&FlowSpec) -> E,
+    ) -> Result<Self, TopologyError> {
+        Ok(Simulation::of(scenario, parts(scenario, engine)?))
+    }
+
+    fn of<E: ConfiguredController>(scenario: &Scenario, parts: Parts<E>) -> Simulation {
+        Simulation {
             meter: NetworkMeter::new(scenario),
-            parts: Parts::one(part, scenario.max_packets_under_way),
+            parts: Box::new(parts),
             now: Time::ZERO,
             samples: 0,
             scenario: scenario.clone(),
-        })
+        }
     }
 
     /// Has `observer` see the packets of flow `number` and `recorder` its controller's
@@ -145,12 +137,11 @@ impl<E: ConfiguredController> Simulation<E> {
         observer: Option<Box<dyn FlowObserver>>,
         recorder: Option<Box<dyn Recorder>>,
     ) {
-        let flow = self.parts.flow_mut(number);
-        (flow.observer, flow.recorder) = (observer, recorder);
+        self.parts.watch(number, observer, recorder);
     }
 
-    pub(super) fn flow(&self, number: usize) -> &FlowRun<E> {
-        self.parts.flow(number)
+    pub(super) fn beginning(&self, number: usize) -> Beginning {
+        self.parts.beginning(number)
     }
 
     /// What flow `number`, by its place in the scenario, has done so far.
@@ -159,7 +150,7 @@ impl<E: ConfiguredController> Simulation<E> {
     /// There is no such flow.
     #[must_use]
     pub fn counts(&self, number: usize) -> FlowCounts {
-        self.parts.flow(number).counts()
+        self.parts.counts(number)
     }
 
     /// Window, goodput and RTT of flow `number`, by its place in the scenario, up to now.
@@ -168,7 +159,7 @@ impl<E: ConfiguredController> Simulation<E> {
     /// There is no such flow.
     #[must_use]
     pub fn series(&self, number: usize) -> &FlowSeries {
-        self.parts.flow(number).series()
+        self.parts.series(number)
     }
 
     /// The lengths of the scenario's queues up to now, in its order.
@@ -183,7 +174,7 @@ impl<E: ConfiguredController> Simulation<E> {
     /// # Panics
     /// There is no such flow.
     pub fn inspect(&self, number: usize, visit: &mut dyn FnMut(&'static str, f64)) {
-        self.parts.flow(number).inspect(visit);
+        self.parts.inspect(number, visit);
     }
 
     /// Packets and bytes waiting at a link as of now.
@@ -224,7 +215,7 @@ impl<E: ConfiguredController> Simulation<E> {
     /// Threads that it runs on.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.parts.len()
+        self.parts.threads()
     }
 
     /// Whether it goes on as it should.
@@ -258,8 +249,8 @@ impl<E: ConfiguredController> Simulation<E> {
     fn sample(&mut self) {
         self.samples += 1;
         let now = self.now;
-        self.parts.flows_mut().for_each(|flow| flow.sample(now.0));
-        self.meter.sample(now, &self.scenario, &mut self.parts);
+        self.parts.sample(now);
+        self.meter.sample(now, &self.scenario, &mut *self.parts);
     }
 
     /// Runs to the end of the scenario; the result.
@@ -273,9 +264,8 @@ impl<E: ConfiguredController> Simulation<E> {
     #[must_use]
     pub fn break_off(self) -> Outcome {
         let end = self.now;
-        let (traffic, queues) = self.meter.finish(end, &self.scenario, &self.parts);
-        let (flows, start_schedule) = self.parts.into_flows();
-        let flows = flows.into_iter().map(|flow| flow.outcome(end.0)).collect();
+        let (traffic, queues) = self.meter.finish(end, &self.scenario, &*self.parts);
+        let (flows, start_schedule) = self.parts.finish(end);
         Outcome {
             flows: gather(flows, &self.scenario, &start_schedule).into_iter().chain(traffic).collect(),
             scenario: self.scenario.name,
@@ -285,4 +275,25 @@ impl<E: ConfiguredController> Simulation<E> {
             queues,
         }
     }
+}
+
+/// All of a scenario's network and flows, with an engine for each flow.
+fn parts<E: ConfiguredController>(
+    scenario: &Scenario,
+    mut engine: impl FnMut(&FlowSpec) -> E,
+) -> Result<Parts<E>, TopologyError> {
+    let mut network = Network::new(&scenario.topology, scenario.seed)?;
+    network.report_losses(scenario.flows.iter().any(|flow| flow.recovery.classifies_losses()));
+    let (topology, saved_paths) = (&scenario.topology, scenario.saved_paths());
+    let FlowSet { flows, start_schedule } = scenario.flow_set();
+    let flows: Vec<FlowRun<E>> = (0u32..)
+        .zip(&flows)
+        .map(|(number, spec)| {
+            let route = &topology.routes[spec.forward.0 as usize];
+            let ci_path = route.iter().any(|link| topology.links[link.0 as usize].ci_marking);
+            FlowRun::new(spec, number, engine(spec), scenario.seed, ci_path, &saved_paths)
+        })
+        .collect();
+    let part = Part::new(network, flows, start_schedule, scenario.max_packets_under_way);
+    Ok(Parts::one(part, scenario.max_packets_under_way))
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use windlass_adapter::{Recorder, StateVariables};
 use windlass_controllers::fixed_window::FixedWindow;
-use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Span, Static, Time};
+use windlass_controllers::{Decision, Event, EventKind, Span, Time};
 use windlass_simulator::scenario::Scenario;
 use windlass_simulator::sim::{AckSeen, FlowObserver, LossSeen, PacketSeen, Simulation};
 
@@ -70,12 +70,12 @@ impl Recorder for Log {
 }
 
 /// A simulation with a constant window of `packets` in every flow, and flow 0's log.
-pub fn with_constant(text: &str, packets: u32) -> (Simulation<Static<FixedWindow>>, Log) {
+pub fn with_constant(text: &str, packets: u32) -> (Simulation, Log) {
     watched(Simulation::with(&scenario(text, "reno"), |_| FixedWindow::configured(packets)).unwrap())
 }
 
 /// The same simulation with flow 0 watched.
-pub fn watched<E: ConfiguredController>(mut simulation: Simulation<E>) -> (Simulation<E>, Log) {
+pub fn watched(mut simulation: Simulation) -> (Simulation, Log) {
     let log = Log::default();
     simulation.watch(0, Some(Box::new(log.clone())), Some(Box::new(log.clone())));
     (simulation, log)
