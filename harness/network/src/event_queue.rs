@@ -121,8 +121,8 @@ impl EventQueue {
     #[must_use]
     pub fn new(sources: usize) -> EventQueue {
         let tree = match sources {
-            0..=FEW => Tree::None,
-            0..=NARROW => Tree::Narrow(Nodes::new(sources)),
+            _ if sources <= FEW => Tree::None,
+            _ if sources <= NARROW => Tree::Narrow(Nodes::new(sources)),
             _ => Tree::Wide(Nodes::new(sources)),
         };
         EventQueue { first: (NEVER, 0), few: [NEVER; FEW], tree }

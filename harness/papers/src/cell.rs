@@ -162,38 +162,3 @@ pub enum Figure {
         by: &'static str,
     },
 }
-
-/// How much of an experiment is run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scale {
-    /// The whole of it, with the document's own times.
-    Full,
-    /// A tenth of the document's times: shows that it works, and is not to be compared with
-    /// the document.
-    Quick,
-    /// Such a part of the document's times, for the trial of a claim.
-    Part(u8),
-}
-
-impl Scale {
-    /// A time of the document, s, at this scale.
-    #[must_use]
-    pub fn time(self, seconds: f64) -> f64 {
-        match self {
-            Scale::Full => seconds,
-            Scale::Quick => seconds / 10.0,
-            Scale::Part(part) => seconds / f64::from(part.max(1)),
-        }
-    }
-
-    /// Its name in paths and files: `full`, `quick` or `part`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Scale::Full => "full",
-            Scale::Quick => "quick",
-            Scale::Part(_) => "part",
-        }
-    }
-}

@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-use super::cell::Scale;
 use super::quantity::Number;
 use super::result::{Answer, ExperimentResult};
+use super::template::Scale;
 
 /// A statement of a document that the runs of an experiment answer: who is first, who leaves whom
 /// nothing, what rises with what.

@@ -1,12 +1,13 @@
 //! From the records of runs to the result of an experiment.
 
-use super::cell::{Cell, Scale};
+use super::cell::Cell;
 use super::chart::charts;
 use super::document::{Document, Experiment, Plan};
 use super::observe::{Record, code};
 use super::published::published;
 use super::quantity::{Quantity, mean_of};
 use super::result::{CellResult, ExperimentResult, SCHEMA};
+use super::template::Scale;
 
 /// Puts the records of an experiment together. `runs` has, for each cell, its records in
 /// the order of their seeds.

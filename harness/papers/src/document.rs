@@ -1,8 +1,9 @@
 //! The model of a document: its experiments, and the claims that their runs answer.
 
-use super::cell::{Cell, Figure, Scale};
+use super::cell::{Cell, Figure};
 use super::claim::Claim;
 use super::result::{CellResult, Derived};
+use super::template::Scale;
 
 /// A document with an evaluation of its schemes.
 #[derive(Clone, Copy, Debug)]

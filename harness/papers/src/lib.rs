@@ -26,7 +26,7 @@ mod template;
 mod time_series;
 mod watch;
 
-pub use cell::{Cell, Figure, Measure, Measured, Read, Scale, Settings};
+pub use cell::{Cell, Figure, Measure, Measured, Read, Settings};
 pub use claim::{Claim, Criterion, Mutant, Trial};
 pub use conclude::conclude;
 pub use document::{Document, Experiment, Plan, Transport, nothing};
@@ -35,6 +35,6 @@ pub use observe::{ObserveError, Record, ResultCache, code, observe};
 pub use published::{Bound, Published, published};
 pub use quantity::{Curve, Mean, Number, Quantity, mean_of};
 pub use result::{Answer, BarGroup, CellResult, Chart, ChartLine, Comparison, Derived, ExperimentResult, SCHEMA};
-pub use template::{Part, Template};
+pub use template::{Part, Scale, Template};
 pub use time_series::{FlowTimeSeries, TimeSeries};
 pub use watch::{WatchError, watch};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::Scale;
 use super::quantity::{Curve, Mean, Number};
+use super::template::Scale;
 
 /// Name and version of the layout of an experiment's file.
 pub const SCHEMA: &str = "windlass-paper/2";

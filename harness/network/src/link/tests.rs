@@ -1,4 +1,5 @@
 use super::*;
+use crate::topology::Set;
 use crate::{CoDelSpec, Jitter, Queue, RedSpec, StepSpec};
 
 fn us(micros: u64) -> Time {
