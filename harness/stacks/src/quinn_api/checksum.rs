@@ -1,8 +1,8 @@
 //! The checksum that stands for the tag of 1-RTT packets in virtual time.
 //!
-//! Both ends of a run are in one process, and nobody reads along. Encryption takes a tenth of the time of a run, and neither a size nor
-//! an instant depends on it: only whether a packet is the one that was sent, which a checksum of the same length tells. Handshakes are
-//! encrypted, and so is everything over sockets.
+//! Both ends of a run are in one process, so that nothing has to be kept secret. Encryption takes a tenth of the time of a run, and neither a
+//! size nor an instant depends on it: only whether a packet is the one that was sent, which a checksum of the same length shows. Handshakes
+//! are encrypted, and so is everything over sockets.
 
 /// Bytes of a checksum: those of the tags of QUIC's AEADs (RFC 9001 §5.3).
 pub const LENGTH: usize = 16;
@@ -78,14 +78,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_opens() {
+    fn sealed_packets_open() {
         for bytes in HEADER + LENGTH..200 {
             assert_eq!(opened(42, &packet(bytes)), Some(bytes - HEADER - LENGTH));
         }
     }
 
     #[test]
-    fn whatever_is_changed_is_found() {
+    fn changed_packets_do_not() {
         let packet = packet(97);
         for bit in 0..8 * packet.len() {
             let mut changed = packet.clone();
