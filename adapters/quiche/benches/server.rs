@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::net::{SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
 
 use windlass_adapter_testkit::files::{self, Identity};
 use windlass_adapter_testkit::server::{self, Stack};
@@ -77,7 +78,8 @@ impl Stack for Quiche {
         Ok(())
     }
 
-    fn fetch(server: SocketAddr, certificate: &[u8], _: u64) -> Result<u64> {
+    fn fetch(server: SocketAddr, certificate: &[u8], _: u64) -> Result<(u64, Duration)> {
+        let began = Instant::now();
         let mut config = udp::client_config(certificate)?;
         udp::prepare(&mut config, "cubic")?;
         config.set_application_protos(&[udp::PROTOCOL])?;
@@ -93,9 +95,10 @@ impl Stack for Quiche {
             while let Ok((read, end)) = paced.connection.stream_recv(STREAM, &mut buffer) {
                 came += read as u64;
                 if end {
+                    let elapsed = began.elapsed();
                     paced.connection.close(true, 0, b"")?;
                     paced.send(&socket)?;
-                    return Ok(came);
+                    return Ok((came, elapsed));
                 }
             }
             turn(&socket, &mut paced, &mut buffer)?;

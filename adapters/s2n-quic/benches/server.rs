@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
 
 use s2n_quic::client::Connect;
 use s2n_quic::provider::congestion_controller::{Bbr, Cubic, Endpoint};
@@ -52,7 +53,8 @@ impl Stack for S2nQuic {
         }
     }
 
-    fn fetch(server: SocketAddr, certificate: &[u8], _: u64) -> Result<u64> {
+    fn fetch(server: SocketAddr, certificate: &[u8], _: u64) -> Result<(u64, Duration)> {
+        let began = Instant::now();
         runtime()?.block_on(async {
             let mut client = Client::builder().with_tls(certificate)?.with_io((Ipv4Addr::LOCALHOST, 0))?.start()?;
             let mut connection = client.connect(Connect::new(server).with_server_name(files::NAME)).await?;
@@ -61,9 +63,10 @@ impl Stack for S2nQuic {
             while let Some(chunk) = stream.receive().await? {
                 came += chunk.len() as u64;
             }
+            let elapsed = began.elapsed();
             connection.close(0u32.into());
             client.wait_idle().await?;
-            Ok(came)
+            Ok((came, elapsed))
         })
     }
 }

@@ -156,7 +156,12 @@ macro_rules! quinn_like_server {
                 })
             }
 
-            fn fetch(server: SocketAddr, certificate: &[u8], _: u64) -> Result<u64, Box<dyn Error>> {
+            fn fetch(
+                server: SocketAddr,
+                certificate: &[u8],
+                _: u64,
+            ) -> Result<(u64, std::time::Duration), Box<dyn Error>> {
+                let began = std::time::Instant::now();
                 let mut roots = rustls::RootCertStore::empty();
                 roots.add(certificate.to_vec().into())?;
                 let config = $stack::ClientConfig::with_root_certificates(Arc::new(roots))?;
@@ -168,9 +173,10 @@ macro_rules! quinn_like_server {
                     while let Some(bytes) = shim::read(&mut stream).await? {
                         came += bytes as u64;
                     }
+                    let elapsed = began.elapsed();
                     connection.close(0u32.into(), b"");
                     endpoint.wait_idle().await;
-                    Ok(came)
+                    Ok((came, elapsed))
                 })
             }
         }

@@ -4,6 +4,7 @@
 use std::error::Error;
 use std::fs;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use windlass_adapter_testkit::files::Identity;
 use windlass_adapter_testkit::server::{self, Stack};
@@ -40,9 +41,10 @@ impl Stack for MsQuic {
         Ok(())
     }
 
-    fn fetch(server: SocketAddr, _: &[u8], bytes: u64) -> Result<u64> {
+    fn fetch(server: SocketAddr, _: &[u8], bytes: u64) -> Result<(u64, Duration)> {
         let library = Library::open("client")?;
         let plan = Plan { upload: 0, download: bytes, parallel: 1, duration: None };
-        Ok(run(&library, &MsQuic::settings(), server, &plan)?.received)
+        let measured = run(&library, &MsQuic::settings(), server, &plan)?;
+        Ok((measured.received, measured.elapsed))
     }
 }
