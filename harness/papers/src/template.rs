@@ -104,6 +104,12 @@ impl Template {
         self
     }
 
+    /// The same with several.
+    #[must_use]
+    pub fn and_each(self, list: &str, parts: impl IntoIterator<Item = Part>) -> Template {
+        parts.into_iter().fold(self, |template, part| template.and(list, part))
+    }
+
     /// At a scale of the document's times: all in seconds but random additions to starts.
     #[must_use]
     pub fn at(mut self, scale: Scale) -> Template {
@@ -187,9 +193,7 @@ mod tests {
     fn a_flow_can_be_the_pattern_of_others() {
         let mut template = Template::new(TEXT);
         let flow = template.take("flow", "b");
-        let both = ["c", "d"]
-            .into_iter()
-            .fold(template, |template, name| template.and("flow", flow.clone().with("name", name)));
+        let both = template.and_each("flow", ["c", "d"].map(|name| flow.clone().with("name", name)));
         let text = both.set("flow.d.start_s", 7).to_string();
         let read: Table = text.parse().unwrap();
         let starts: Vec<_> = read["flow"].as_array().unwrap().iter().map(|flow| flow["start_s"].as_integer()).collect();

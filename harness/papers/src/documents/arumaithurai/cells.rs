@@ -55,7 +55,7 @@ fn then_tcp(
 ) -> Cell {
     settings.insert(0, ("candidate", candidate.as_ref().map_or("none", |(name, _)| name).to_owned()));
     let candidate = candidate.map(|(_, controller)| pattern.with("controller", controller));
-    let template = candidate.into_iter().fold(template.set("duration_s", duration), |all, flow| all.and("flow", flow));
+    let template = template.set("duration_s", duration).and_each("flow", candidate);
     let scenario = template.and("flow", tcp.with("start_s", start)).at(scale);
     let measure = shares(ROLES, scale.time(start), scale.time(duration)).with_state_variables(&[
         "bw_mbps",
@@ -78,7 +78,7 @@ pub(super) fn steps(scale: Scale) -> Vec<Cell> {
         let start = scale.time(30.0 * step) + step * GAP / 3.0;
         quarter.clone().with("name", format!("quarter-{step}")).with("start_s", start)
     };
-    let scenario = [1.0, 2.0, 3.0].map(quarter).into_iter().fold(template, |all, part| all.and("traffic", part));
+    let scenario = template.and_each("traffic", [1.0, 2.0, 3.0].map(quarter));
     vec![cell(vec![], scenario, BOTTLENECK, estimates(600.0, scale.time(30.0)).with_state_variables(&["bw_mbps"]))]
 }
 
@@ -159,7 +159,7 @@ pub(super) fn five_distances(scale: Scale) -> Vec<Cell> {
     let of = |(scheme, pattern): (&str, Part)| {
         let flow = |(name, rtt): (&&str, f64)| pattern.clone().with("name", *name).with("rtt_ms", rtt - 2.0);
         let flows = RTTS.iter().zip([50.0, 100.0, 150.0, 200.0, 250.0]).map(flow);
-        let scenario = flows.fold(template.clone(), |all, flow| all.and("flow", flow)).at(scale);
+        let scenario = template.clone().and_each("flow", flows).at(scale);
         let measure = shares(RTTS, scale.time(750.0), scale.time(1500.0));
         cell(vec![("scheme", scheme.to_owned())], scenario, BOTTLENECK, measure)
     };
@@ -175,7 +175,7 @@ pub(super) fn in_line(scale: Scale) -> Vec<Cell> {
             .set("link.buffer_packets", (600.0 * rtt / 8.0).floor());
         let [first, second, third, tcp] = NAMES.map(|name| line.take("flow", name));
         let candidates = [first, second, third].into_iter().filter(|_| scheme != "none");
-        let line = candidates.fold(line, |all, flow| all.and("flow", flow.with("controller", paper(scheme))));
+        let line = line.and_each("flow", candidates.map(|flow| flow.with("controller", paper(scheme))));
         let settings = vec![("candidate", scheme.to_owned()), ("rtt", rtt.to_string())];
         let measure = shares(&NAMES, scale.time(500.0), scale.time(duration));
         cell(settings, line.and("flow", tcp).at(scale), "l2", measure)

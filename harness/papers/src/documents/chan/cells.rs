@@ -29,7 +29,7 @@ fn loaded(template: Template, mean: f64) -> Template {
 fn alike(mut template: Template, count: u32, of: impl Fn(u32, Part) -> Part) -> Template {
     let flow = template.take("flow", "tcp");
     let named = |i: u32| of(i, flow.clone().with("name", format!("S{}", i + 1)));
-    (0..count).map(named).fold(template, |template, flow| template.and("flow", flow))
+    template.and_each("flow", (0..count).map(named))
 }
 
 fn paper(scheme: &str) -> String {

@@ -94,6 +94,6 @@ impl Dumbbell {
             let part = part.with("ack_burst_packets", burst).with("access_delay_ms", flow.access);
             part.with_any("dupthresh_frac", self.dupthresh_frac)
         };
-        self.flows.iter().map(flow).fold(template.at(scale), |template, flow| template.and("flow", flow)).to_string()
+        template.at(scale).and_each("flow", self.flows.iter().map(flow)).to_string()
     }
 }
