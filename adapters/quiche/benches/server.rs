@@ -3,7 +3,6 @@
 
 use std::error::Error;
 use std::net::{SocketAddr, UdpSocket};
-use std::time::{Duration, Instant};
 
 use windlass_adapter_testkit::files::{self, Identity};
 use windlass_adapter_testkit::server::{self, Stack};
@@ -78,8 +77,7 @@ impl Stack for Quiche {
         Ok(())
     }
 
-    fn fetch(server: SocketAddr, certificate: &[u8], _: u64) -> Result<(u64, Duration)> {
-        let began = Instant::now();
+    fn fetch(server: SocketAddr, certificate: &[u8], _: u64, came: impl FnOnce(u64)) -> Result<()> {
         let mut config = udp::client_config(certificate)?;
         udp::prepare(&mut config, "cubic")?;
         config.set_application_protos(&[udp::PROTOCOL])?;
@@ -87,22 +85,22 @@ impl Stack for Quiche {
         let id = udp::connection_id()?;
         let mut paced = Paced::new(quiche::connect(Some(files::NAME), &id, socket.local_addr()?, server, &mut config)?);
         let mut buffer = vec![0; 65_535];
-        let (mut asked, mut came) = (false, 0);
+        let (mut asked, mut bytes) = (false, 0);
         while !paced.connection.is_closed() {
             if !asked && paced.connection.is_established() {
                 asked = paced.connection.stream_send(STREAM, b"?", true)? == 1;
             }
             while let Ok((read, end)) = paced.connection.stream_recv(STREAM, &mut buffer) {
-                came += read as u64;
+                bytes += read as u64;
                 if end {
-                    let elapsed = began.elapsed();
+                    came(bytes);
                     paced.connection.close(true, 0, b"")?;
                     paced.send(&socket)?;
-                    return Ok((came, elapsed));
+                    return Ok(());
                 }
             }
             turn(&socket, &mut paced, &mut buffer)?;
         }
-        Err(format!("the connection ended after {came} bytes: {:?}", paced.connection.peer_error()).into())
+        Err(format!("the connection ended after {bytes} bytes: {:?}", paced.connection.peer_error()).into())
     }
 }

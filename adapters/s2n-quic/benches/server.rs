@@ -3,7 +3,6 @@
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::{Duration, Instant};
 
 use s2n_quic::client::Connect;
 use s2n_quic::provider::congestion_controller::{Bbr, Cubic, Endpoint};
@@ -53,20 +52,19 @@ impl Stack for S2nQuic {
         }
     }
 
-    fn fetch(server: SocketAddr, certificate: &[u8], _: u64) -> Result<(u64, Duration)> {
-        let began = Instant::now();
+    fn fetch(server: SocketAddr, certificate: &[u8], _: u64, came: impl FnOnce(u64)) -> Result<()> {
         runtime()?.block_on(async {
             let mut client = Client::builder().with_tls(certificate)?.with_io((Ipv4Addr::LOCALHOST, 0))?.start()?;
             let mut connection = client.connect(Connect::new(server).with_server_name(files::NAME)).await?;
             let mut stream = connection.accept_receive_stream().await?.ok_or("there is no stream")?;
-            let mut came = 0;
+            let mut bytes = 0;
             while let Some(chunk) = stream.receive().await? {
-                came += chunk.len() as u64;
+                bytes += chunk.len() as u64;
             }
-            let elapsed = began.elapsed();
+            came(bytes);
             connection.close(0u32.into());
             client.wait_idle().await?;
-            Ok((came, elapsed))
+            Ok(())
         })
     }
 }

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 #[cfg(unix)]
@@ -31,12 +31,12 @@ pub trait Stack {
     /// There is no such controller, or the stack fails.
     fn serve(identity: &Identity, controller: &str, bytes: u64, listens: impl FnOnce(SocketAddr)) -> Result<()>;
 
-    /// Asks for `bytes`, which the server may know without that; how many came, and how long the last of them took. How long a connection
-    /// is closing depends on its round trips.
+    /// Asks for `bytes`, which the server may know without that. `came` is called with how many came once the last of them has: how long a
+    /// connection is closing depends on its round trips.
     ///
     /// # Errors
     /// The stack fails.
-    fn fetch(server: SocketAddr, certificate: &[u8], bytes: u64) -> Result<(u64, Duration)>;
+    fn fetch(server: SocketAddr, certificate: &[u8], bytes: u64, came: impl FnOnce(u64)) -> Result<()>;
 }
 
 /// `bytes` in parts, as a program hands them over.
@@ -134,7 +134,9 @@ fn transfer<S: Stack>(keys: &Path, certificate: &[u8], controller: &str, bytes: 
     let mut says = BufReader::new(server.0.stdout.take().ok_or("the server has no output")?).lines();
     let mut line = || says.next().ok_or_else(|| format!("the server under {controller} ended"));
     let address = line()??.parse()?;
-    let (came, elapsed) = S::fetch(address, certificate, bytes)?;
+    let (began, mut ended) = (Instant::now(), None);
+    S::fetch(address, certificate, bytes, |came| ended = Some((came, began.elapsed())))?;
+    let (came, elapsed) = ended.ok_or("the client did not say what came")?;
     if came != bytes {
         return Err(format!("{came} bytes of {bytes} came under {controller}").into());
     }
