@@ -97,6 +97,8 @@ const C: f64 = 0.4;
 #[derive(Clone, Copy)]
 struct Variables {
     cwnd: f64,
+    /// A response that was not undone reduced it.
+    was_reduced: bool,
     ssthresh: f64,
     /// §4.1.2 "Size of cwnd in segments at the time of setting ssthresh most recently".
     cwnd_prior: f64,
@@ -128,7 +130,6 @@ struct Cubic {
     /// When the latest ACK came that counted for the curve.
     last_ack: Time,
     next_pn: u64,
-    has_feedback: bool,
     grown: bool,
 }
 
@@ -138,6 +139,7 @@ impl Cubic {
         let cwnd = initial_window(smss, &changes) / smss;
         let of = Variables {
             cwnd,
+            was_reduced: false,
             ssthresh: f64::INFINITY,
             cwnd_prior: 0.0,
             w_max: None,
@@ -161,7 +163,6 @@ impl Cubic {
             period: Period::default(),
             last_ack: path.now,
             next_pn: 0,
-            has_feedback: false,
             grown: true,
             changes,
         }
@@ -204,6 +205,7 @@ impl Cubic {
         let least = if by_mark && !self.changes.has("two after marks") { 1.0 } else { self.minimum_window() };
         self.of.after_timeout = false;
         self.of.cwnd = self.of.ssthresh.max(least);
+        self.of.was_reduced = true;
         self.of.ssthresh = self.of.ssthresh.max(2.0);
         self.of.t_epoch = None;
         self.hystart = None;
@@ -277,7 +279,6 @@ impl Reference for Cubic {
     }
 
     fn on_frame(&mut self, frame: &Frame<'_>) {
-        self.has_feedback = true;
         if let Some(sample) = &frame.sample {
             self.period.rtt.on_sample(frame.now, sample);
         }
@@ -297,6 +298,7 @@ impl Reference for Cubic {
             // §4.8 "In case of a timeout, CUBIC follows Reno to reduce cwnd [RFC5681], but sets ssthresh using β_cubic";
             // W_max at the next stage is the window then.
             self.of.cwnd = self.minimum_window();
+            self.of.was_reduced = true;
             if self.changes.has("W_max through a timeout") {
                 self.of.w_max = w_max;
             }
@@ -391,6 +393,7 @@ impl Reference for Cubic {
 
     fn on_mtu(&mut self, _now: Time, bytes: u64) {
         let before = self.smss;
+        let is_initial = !self.of.was_reduced && self.of.cwnd == initial_window(before, &self.changes) / before;
         self.resized |= bytes as f64 != before;
         self.smss = bytes as f64;
         self.of.cwnd *= before / self.smss;
@@ -399,7 +402,7 @@ impl Reference for Cubic {
         self.of.w_max = self.of.w_max.map(|w_max| w_max * before / self.smss);
         self.of.t_epoch = None;
         self.undo = None;
-        if !self.has_feedback && !self.changes.has("bytes kept") {
+        if is_initial && !self.changes.has("bytes kept") {
             self.of.cwnd = initial_window(self.smss, &self.changes) / self.smss;
         }
         if self.changes.has("floor of the new size") {

@@ -183,6 +183,7 @@ impl Prague {
         let half = if self.has("whole α") { 1.0 } else { 0.5 };
         let cwnd = ((1.0 - half * decrease) * window).max(self.of.minimum_window()).min(window);
         self.of.congestion_window = cwnd;
+        self.of.was_reduced = true;
         // §2.4.5 "Slow start is exited once a single mark is detected."
         self.of.ssthresh = cwnd.max(self.of.minimum_window());
         self.of.grown = false;

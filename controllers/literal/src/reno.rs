@@ -41,12 +41,12 @@ pub(crate) struct Reno {
     pub changes: Changes,
     pub max_datagram_size: f64,
     pub congestion_window: f64,
+    /// A response that was not undone reduced the window.
+    pub was_reduced: bool,
     pub ssthresh: f64,
     pub period: Period,
     initial_window: fn(f64, &Changes) -> f64,
     pub undo: Option<Undo>,
-    /// Whether something was acknowledged or lost.
-    has_feedback: bool,
     in_flight: f64,
     /// Whether the window has grown since it was set to the threshold.
     pub grown: bool,
@@ -61,6 +61,7 @@ pub(crate) struct Reno {
 pub(crate) struct Undo {
     congestion_window: f64,
     ssthresh: f64,
+    pub was_reduced: bool,
     response: Time,
 }
 
@@ -76,12 +77,12 @@ impl Reno {
             max_datagram_size,
             // §7.2 of ten datagrams, or less.
             congestion_window: initial_window(max_datagram_size, &changes),
+            was_reduced: false,
             // §B.3 "ssthresh = infinite".
             ssthresh: f64::INFINITY,
             period: Period::default(),
             initial_window,
             undo: None,
-            has_feedback: false,
             in_flight: 0.0,
             grown: true,
             undecided: false,
@@ -104,7 +105,12 @@ impl Reno {
         }
         // §B.6 "Enter recovery period: congestion_recovery_start_time = now()".
         self.period.enter(now);
-        self.undo = Some(Undo { congestion_window: self.congestion_window, ssthresh: self.ssthresh, response: now });
+        self.undo = Some(Undo {
+            congestion_window: self.congestion_window,
+            ssthresh: self.ssthresh,
+            was_reduced: self.was_reduced,
+            response: now,
+        });
         let from = if self.changes.has("from the flight") { self.in_flight } else { self.congestion_window };
         self.reduce(from * part);
         self.grown = false;
@@ -119,6 +125,7 @@ impl Reno {
         }
         // §B.6 "congestion_window = max(ssthresh, kMinimumWindow)".
         self.congestion_window = self.ssthresh.max(self.minimum_window());
+        self.was_reduced = true;
     }
 
     /// A response under way becomes one `to` so many bytes, for good.
@@ -135,7 +142,6 @@ impl Reno {
 
     /// A frame came, before anything is made of it.
     pub fn start_frame(&mut self, frame: &Frame<'_>) {
-        self.has_feedback = true;
         self.in_flight = frame.in_flight_before as f64;
         if let Some(sample) = &frame.sample {
             self.period.rtt.on_sample(frame.now, sample);
@@ -174,6 +180,7 @@ impl Reno {
                 self.ssthresh = (self.congestion_window * 0.5).max(self.minimum_window());
             }
             self.congestion_window = self.minimum_window();
+            self.was_reduced = true;
             if self.changes.has("no reset") {
                 self.congestion_window = self.ssthresh;
             }
@@ -267,18 +274,21 @@ impl Reference for Reno {
         {
             self.congestion_window = undo.congestion_window;
             self.ssthresh = undo.ssthresh;
+            self.was_reduced = undo.was_reduced;
             self.period.ongoing = false;
         }
     }
 
     fn on_mtu(&mut self, _now: Time, bytes: u64) {
         self.resized |= bytes as f64 != self.max_datagram_size;
+        let is_initial =
+            !self.was_reduced && self.congestion_window == (self.initial_window)(self.max_datagram_size, &self.changes);
         self.max_datagram_size = bytes as f64;
         self.undo = None;
         // §7.2 "If the maximum datagram size changes during the connection, the initial congestion window SHOULD be
         // recalculated with the new size. If the maximum datagram size is decreased in order to complete the handshake,
         // the congestion window SHOULD be set to the new initial congestion window."
-        if !self.has_feedback && !self.changes.has("bytes kept") {
+        if is_initial && !self.changes.has("bytes kept") {
             self.congestion_window = (self.initial_window)(self.max_datagram_size, &self.changes);
         }
         // §7.2 "The minimum congestion window is the smallest value the congestion window can attain in response to

@@ -22,8 +22,6 @@ pub struct Window {
     pub reduced: bool,
     /// True once any congestion event reduced the window.
     pub ever_reduced: bool,
-    /// Whether anything has been acknowledged yet.
-    any_acked: bool,
     undo: Option<Undo>,
 }
 
@@ -39,7 +37,6 @@ impl Window {
             recovery: RecoveryPeriod::default(),
             reduced: false,
             ever_reduced: false,
-            any_acked: false,
             undo: None,
         }
     }
@@ -62,7 +59,6 @@ impl Window {
     /// period.
     #[inline]
     pub fn acked(&mut self, newest_sent_at: Time) -> bool {
-        self.any_acked = true;
         self.recovery.acked(newest_sent_at)
     }
 
@@ -248,18 +244,21 @@ impl Window {
     }
 
     /// The datagram size changes; the window keeps its bytes (`spec: arumaithurai §3.9`). The
-    /// initial one is computed anew, and is the window as long as nothing has been acknowledged
-    /// (`RFC 9002 §7.2`).
+    /// initial one is computed anew, and is the window as long as that has neither grown nor been reduced
+    /// (`RFC 9002 §7.2`), whatever was acknowledged: a handshake does not use it.
     pub fn resize(&mut self, limits: &Limits, mtu: u32) {
         let (before, ratio) = (limits.initial_window(self.mtu), self.mtu / datagram(mtu));
         self.mtu = datagram(mtu);
         self.undo = None;
-        if !self.any_acked && !self.ever_reduced && self.cwnd == before {
-            self.cwnd = limits.initial_window(self.mtu);
-            return;
+        let is_initial = !self.ever_reduced && self.cwnd == before;
+        self.cwnd = if is_initial {
+            limits.initial_window(self.mtu)
+        } else {
+            (self.cwnd * ratio).max(limits.min_window.min(limits.timeout_window)).min(limits.max_window)
+        };
+        if !is_initial || self.ssthresh != limits.ssthresh {
+            self.ssthresh = (self.ssthresh * ratio).max(2.0);
         }
-        self.cwnd = (self.cwnd * ratio).max(limits.min_window.min(limits.timeout_window)).min(limits.max_window);
-        self.ssthresh = (self.ssthresh * ratio).max(2.0);
     }
 
     /// A number of packets in bytes, rounded down.
