@@ -104,7 +104,7 @@ fn an_initial_window_in_bytes_has_its_packets() {
     }
 }
 
-/// §7.2: computed anew when the datagram size changes before anything was acknowledged.
+/// §7.2: computed anew when the datagram size changes before the window grew or was reduced.
 #[test]
 fn a_datagram_size_found_in_the_handshake_sets_the_initial_window_anew() {
     for (algorithm, packets) in all() {
@@ -116,6 +116,23 @@ fn a_datagram_size_found_in_the_handshake_sets_the_initial_window_anew() {
             assert_eq!((ssthresh, fresh.pacing_rate), (fresh.ssthresh, flow.decision().pacing_rate), "{algorithm}");
         }
     }
+}
+
+/// The same where a handshake was acknowledged that left the window as it was.
+#[test]
+fn a_handshake_that_does_not_use_the_initial_window_leaves_it_to_be_set_anew() {
+    let mut unmoved = 0;
+    for (algorithm, packets) in all() {
+        let mut flow = Flow::new(algorithm.name(), 1200);
+        let before = flow.decision().cwnd;
+        let acked = PacketsAcked::new(1200, 1, Time(MS), 0, 1200).with_rtt(Some(rtt(100))).with_app_limited(true);
+        if flow.event(100, EventKind::PacketsAcked(acked)).0 == before {
+            unmoved += 1;
+            let (cwnd, _) = flow.event(105, EventKind::MtuUpdated(1452));
+            assert_eq!(cwnd, initial_window(packets, 1452), "{algorithm}");
+        }
+    }
+    assert!(unmoved > 30, "{unmoved}");
 }
 
 /// Later the window keeps its bytes, and an idle period leads back to the initial window of now.

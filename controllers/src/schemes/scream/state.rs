@@ -109,14 +109,12 @@ impl State {
         if params.fast_start { initial_cwnd(params.iw, params.max_window, self.mtu) } else { self.min_ref_wnd(params) }
     }
 
-    /// Another datagram size; the first window is of it while nothing was acknowledged (`RFC 9002 §7.2`).
+    /// Another datagram size; the first window is of it as long as it has neither grown nor been reduced
+    /// (`RFC 9002 §7.2`).
     pub(super) fn resize(&mut self, params: &Params, mtu: u32) {
+        let is_first = self.last_congestion_detected_time.is_none() && self.ref_wnd == self.first_ref_wnd(params);
         self.mtu = datagram(mtu);
-        self.ref_wnd = if self.s_rtt.is_none() && self.last_congestion_detected_time.is_none() {
-            self.first_ref_wnd(params)
-        } else {
-            self.ref_wnd.max(self.min_ref_wnd(params))
-        };
+        self.ref_wnd = if is_first { self.first_ref_wnd(params) } else { self.ref_wnd.max(self.min_ref_wnd(params)) };
     }
 
     /// What may be in flight exceeds the reference window so many times, once its rate is known (§4.3.1).

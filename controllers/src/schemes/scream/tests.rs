@@ -54,6 +54,7 @@ fn the_first_window() {
     assert_eq!(state.ref_wnd, 20_000.0);
     let unused = at(&params, start, 100, ack(100, 1, 100, 6));
     assert_eq!(unused.ref_wnd, 10_000.0, "half as much again as is in flight, and what is acknowledged, are less");
+    assert_eq!(at(&params, unused, 110, EventKind::MtuUpdated(2000)).ref_wnd, 14_720.0);
     let state = at(&params, state, 110, lost(100));
     assert_eq!((state.ref_wnd, state.in_fast_start), (14_000.0, false));
 }
