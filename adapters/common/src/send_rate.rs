@@ -20,7 +20,7 @@ pub struct SendRate {
 /// What a [`SendRate`] rests on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Confidence {
-    /// On the window and the RTT alone: nobody tried, or not for ten seconds.
+    /// On the window and the RTT alone: the rate was not tried, or not for ten seconds.
     Low,
     /// On a measurement of earlier round trips; since then the application sent too little to repeat it.
     Medium,

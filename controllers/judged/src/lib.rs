@@ -111,7 +111,7 @@ fn mtu() -> u32 {
     1200
 }
 
-/// What became of an expectation.
+/// Outcome of an expectation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
     /// What is expected.

@@ -29,7 +29,7 @@ struct Interval {
     rtt_samples: u64,
 }
 
-/// The window that is asked for, and what came of it.
+/// The window that is asked for, and what was measured under it.
 #[derive(Debug, Default)]
 struct AgentState {
     mtu: u32,

@@ -63,7 +63,7 @@ impl Ahead {
         waiting.fetch_add(1, Ordering::Relaxed);
         self.pool.spawn(move || {
             waiting.fetch_sub(1, Ordering::Relaxed);
-            // Nobody takes it after an error.
+            // Not taken after an error.
             let _ = sender.send(block::read(&block, &encoding, &options));
         });
         receiver

@@ -16,13 +16,13 @@ const ADDRESS: usize = 128;
 /// Addresses of the two ends from a moment on.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct EndpointInfo {
-    /// When the trace told of it, s from the connection's first event.
+    /// Time of its event, s from the connection's first event.
     pub time_s: f64,
-    /// The event that told of it.
+    /// The event that has it.
     pub event: String,
     /// This end's address; empty if not logged.
     pub local: String,
-    /// The other end's address; empty where only the change is told.
+    /// The other end's address; empty where only the change is logged.
     pub remote: String,
 }
 

@@ -53,7 +53,7 @@ pub fn read_events(
             let name = truncated(batch.name(name), MAX_NAME);
             name == group || name.is_empty() && found.group == group
         };
-        // Of a network log events begin with the first that is told of a packet, or of anything else.
+        // Of a network log events begin with the first of a packet, or of anything else.
         let first = batch.events.iter().find(|event| of_this(event.group)).map(|event| event.time);
         start = start.or(first);
         for record in &batch.records {

@@ -364,7 +364,7 @@ impl Progress {
         Progress(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }
 
-    /// Nobody looks at it.
+    /// Not read.
     pub(super) fn hidden() -> Progress {
         Progress(ProgressBar::hidden())
     }

@@ -92,7 +92,7 @@ fn flows(run: &Run) -> String {
     text
 }
 
-/// What came of the frames or objects that a flow's application wrote; empty of a flow without any.
+/// Outcome of the frames or objects that a flow's application wrote; empty of a flow without any.
 fn frames(flow: &FlowOutcome) -> String {
     let Some(frames) = &flow.frames else { return String::new() };
     let what = if frames.objects.is_some() { "objects" } else { "frames" };

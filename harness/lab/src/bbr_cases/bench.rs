@@ -10,7 +10,7 @@ use super::seen::Seen;
 use crate::evaluation::{Job, Source, execute};
 use crate::results::{Run, Status};
 
-/// What came of a check.
+/// Outcome of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Assessment {
     /// It holds.
@@ -26,7 +26,6 @@ pub enum Assessment {
 pub struct Check {
     /// What is demanded.
     pub what: String,
-    /// What came of it.
     pub assessment: Assessment,
     /// What was found, or why nothing was.
     pub found: String,

@@ -1,4 +1,4 @@
-//! What a run of BBR shows of itself: of ours every step with its state variables, of a stack's own what came of it.
+//! What a run of BBR shows of itself: of ours every step with its state variables, of a stack's own the outcome.
 
 use std::collections::BTreeMap;
 use std::fs::File;

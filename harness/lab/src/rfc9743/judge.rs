@@ -9,7 +9,7 @@ use super::path::Path;
 use crate::compare::{Sample, half_width, interval};
 use crate::grid::Cell;
 
-/// What came of a criterion on a path.
+/// Outcome of a criterion on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Assessment {
     /// It could not be run.
@@ -42,7 +42,7 @@ impl Assessment {
     }
 }
 
-/// A criterion on a path, with what came of it.
+/// A criterion on a path, with its outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
     /// What is asked.

@@ -178,7 +178,7 @@ fn the_first_burst_passes() {
 fn ecn_capable_packets_are_marked_while_the_probability_is_low() {
     let mut link = link(8e6, true);
     let packet = Packet { ecn: Codepoint::Ect0, ..Packet::new(0, 0, BYTES) };
-    // Nobody answers the marks, so that the probability grows.
+    // No sender answers the marks, so that the probability grows.
     let counts: Vec<(u64, u64)> = (0..20_000u64)
         .map(|i| {
             link.arrive(Time(i * 950_000), &packet, 0);

@@ -105,7 +105,7 @@ impl Meter {
         }
     }
 
-    /// What came of its frames until `end`; `None` if it has none.
+    /// Outcome of its frames until `end`; `None` if it has none.
     #[must_use]
     pub fn frames(&self, end: Time) -> Option<FrameOutcome> {
         self.frames.as_ref().map(|frames| frames.outcome(end))

@@ -96,7 +96,7 @@ impl FrameMeter {
         }
     }
 
-    /// What came of the frames that were written until `end`. One that did not arrive is late once it is as old, unless it was
+    /// Outcome of the frames that were written until `end`. One that did not arrive is late once it is as old, unless it was
     /// dropped.
     #[must_use]
     pub fn outcome(&self, end: Time) -> FrameOutcome {

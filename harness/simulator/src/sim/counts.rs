@@ -115,7 +115,7 @@ pub struct FlowCounts {
     pub loss_classification: LossClassification,
 }
 
-/// What became of the packets of a run so far, cross traffic included: `sent = delivered + gone + held`.
+/// Fates of the packets of a run so far, cross traffic included: `sent = delivered + gone + held`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketCounts {
     /// Put on routes.

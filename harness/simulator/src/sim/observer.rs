@@ -51,7 +51,7 @@ pub struct LossSeen {
     pub number: u64,
     /// The rule that found it.
     pub trigger: LossTrigger,
-    /// How many the controller hears of in one event with it, itself included; 0 if it hears of none.
+    /// How many one event reports to the controller with it, itself included; 0 if none does.
     pub together: u32,
 }
 

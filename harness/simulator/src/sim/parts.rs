@@ -27,7 +27,7 @@ pub(super) trait Run: MeteredNetwork + Send {
     /// Whether it goes on as it should.
     fn check(&self) -> Result<(), Runaway>;
 
-    /// What became of packets so far.
+    /// Fates of packets so far.
     fn packet_counts(&self) -> PacketCounts;
 
     /// Number of parts, which is that of threads.

@@ -206,7 +206,7 @@ impl Simulation {
         self.parts.stats(link, now)
     }
 
-    /// What became of packets so far.
+    /// Fates of packets so far.
     #[must_use]
     pub fn packet_counts(&self) -> PacketCounts {
         self.parts.packet_counts()

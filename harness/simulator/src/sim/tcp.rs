@@ -98,7 +98,7 @@ pub(super) enum Flavour {
     Sack,
 }
 
-/// Losses that the controller hears of in one event.
+/// Losses that one event reports to the controller.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Losses {
     /// `None` without any.
@@ -136,7 +136,7 @@ pub(super) struct Tcp {
     /// In recovery until everything before this chunk is acknowledged (`recover` of RFC 2582,
     /// RecoveryPoint of RFC 6675); Reno and Vegas have none.
     pub recovery_point: Option<u64>,
-    /// What the scoreboard took for lost, and the controller has not heard of yet.
+    /// What the scoreboard took for lost, and is not reported to the controller yet.
     pub unanswered: Losses,
     /// Duplicate ACKs since the last new one.
     pub duplicates: u32,

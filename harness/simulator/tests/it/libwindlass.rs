@@ -40,7 +40,7 @@ fn sender(program: &Path, controller: &str, factor: &str, one_way: &str) -> (Str
     run(Command::new(program).args([controller, &seed, "20000000", "20000000", "40", &end, factor, one_way]))
 }
 
-/// The line of what became of packets.
+/// The line of the fates of packets.
 fn in_c(program: &Path, controller: &str, factor: &str) -> String {
     sender(program, controller, factor, "1").0.lines().next().unwrap().to_owned()
 }

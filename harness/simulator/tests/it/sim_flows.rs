@@ -176,7 +176,7 @@ fn marks_are_told_once_each_and_only_to_capable_flows() {
             .iter()
             .map(|event| if let EventKind::EcnCe(marked) = event.kind { u64::from(marked.packets) } else { 0 })
             .sum();
-        // Those on their way at the end are not told of any more.
+        // Those on their way at the end are not reported any more.
         assert!(told <= flow.packets_marked && flow.packets_marked <= queue.packets_marked);
         assert!(queue.packets_marked - told < 50, "{told} of {}", queue.packets_marked);
         let counts = log
@@ -298,7 +298,7 @@ fn trains_leave_at_their_offsets_and_are_told_in_the_order_received() {
 
 #[test]
 fn wake_ups_come_at_the_time_asked_for() {
-    // Whatever asks for a call gets it then, and nobody gets one unasked.
+    // Whatever asks for a call gets it then, and no controller gets one unasked.
     for entry in Algorithm::ALL {
         let text = format!("duration_s = 5\n{PATH}{DUMBBELL}buffer_bdp = 1\n{FLOW}");
         let (simulation, log) = watched(Simulation::new(&scenario(&text, entry.name)).unwrap());

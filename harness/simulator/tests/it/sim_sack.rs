@@ -49,7 +49,7 @@ fn losses_of_a_window_cost_one_response_and_one_round_trip() {
     assert_eq!(timeouts(&log), []);
 }
 
-/// What the controller heard of losses: when, how many packets, and whether they ask for a response of their own.
+/// Losses reported to the controller: when, how many packets, and whether they ask for a response of their own.
 fn reports(log: &Log) -> Vec<(Time, u32, bool)> {
     let mut response: Option<Time> = None;
     let mut found = Vec::new();

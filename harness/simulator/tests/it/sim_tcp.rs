@@ -162,7 +162,7 @@ fn marks_are_answered_once_per_window() {
         let marked = run(&scenario(&text(recovery, true), "reno")).unwrap();
         let (flow, queue) = (&marked.flows[0], &marked.queues[0]);
         assert_eq!(flow.packets_lost, 0, "{recovery}");
-        // Slow start doubles past the threshold before it hears of a mark.
+        // Slow start doubles past the threshold before it gets a mark.
         assert!(queue.max_packets < 130.0, "{recovery}: {}", queue.max_packets);
         // From 61 packets to half and back, a packet per round trip of 40 to 60 ms: some 1.5 s.
         assert!((14..=26).contains(&flow.congestion_events), "{recovery}: {}", flow.congestion_events);
@@ -187,7 +187,7 @@ fn what_the_network_loses_is_not_what_timeouts_declare_lost() {
     assert_eq!(simulation.counts(0).dropped, None);
 }
 
-/// Delivery rates are told however losses are repaired; here are none.
+/// Delivery rates are reported however losses are repaired; here are none.
 #[test]
 fn a_model_of_the_path_is_as_good_with_each_recovery() {
     for controller in ["bbr", "bbr1"] {

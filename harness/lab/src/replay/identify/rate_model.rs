@@ -166,7 +166,7 @@ mod tests {
         // A window that grows by 1 % a frame to twice its size again and again is near none for long.
         let found = fit(|number| 50_000 + number % 100 * 500);
         assert_eq!(found, None);
-        assert_eq!(fit(|_| 80_000), None, "nobody changes it");
+        assert_eq!(fit(|_| 80_000), None, "nothing changes it");
         assert_eq!(fit(|number| 44_000 + number % 7 * 100), None, "one product is what anybody has who fills the path");
     }
 }

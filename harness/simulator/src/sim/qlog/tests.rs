@@ -44,7 +44,7 @@ fn every_packet_ack_and_loss_is_in_the_file() {
     }
 }
 
-/// Those as well that the controller hears of later, or never.
+/// Those as well that are reported to the controller later, or never.
 #[test]
 fn every_loss_of_a_flow_that_recovers_as_tcp_is_in_the_file() {
     for recovery in ["tcp-reno", "tcp-newreno", "tcp-vegas", "tcp-sack"] {

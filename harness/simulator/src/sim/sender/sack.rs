@@ -129,8 +129,8 @@ impl<E: ConfiguredController> Sender<E> {
         tcp
     }
 
-    /// Takes for lost what the scoreboard says (`RFC 6675 §5`), to be sent again in order. Returned is what the controller
-    /// hears of now. In a recovery each loss is a report that asks for no response, since it counts as sent before the
+    /// Takes for lost what the scoreboard says (`RFC 6675 §5`), to be sent again in order. Returned is what is
+    /// reported to the controller now. In a recovery each loss is a report that asks for no response, since it counts as sent before the
     /// latest one (`RFC 9002 §7.3.2`); the first of packets sent since waits for the end of it, and begins the next.
     #[inline]
     fn judge_sack(&mut self, tcp: &mut Tcp, now: u64, context: &mut Context<'_>) -> Option<LostBatch> {

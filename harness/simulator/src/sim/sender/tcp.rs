@@ -247,7 +247,7 @@ impl<E: ConfiguredController> Sender<E> {
             return tcp;
         }
         let before = self.recovery.in_flight;
-        // The controller has not heard of what the scoreboard took for lost since the latest recovery.
+        // What the scoreboard took for lost since the latest recovery is not reported to the controller yet.
         let mut losses = std::mem::take(&mut tcp.unanswered);
         for number in self.recovery.sent.first()..self.recovery.sent.next() {
             if let Some(packet) =

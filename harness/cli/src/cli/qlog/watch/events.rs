@@ -5,7 +5,7 @@ use std::path::Path;
 use windlass_qlog_analysis::read::{Options, ReadError, open, twice};
 use windlass_qlog_analysis::series::{EventFilter, read_events};
 
-/// Events that are told at once, at most.
+/// Events that are printed at once, at most.
 const MOST: usize = 1000;
 
 /// Which events of which trace are asked for.
