@@ -19,6 +19,15 @@ const FLOWS_BEYOND_CACHE: usize = 32;
 const FETCH_FLOW: u64 = 3;
 const FETCH_PACKET: u64 = 1;
 
+/// A stretch of a run, both ends included.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    pub from: Time,
+    pub end: Time,
+    /// Whether the flows' series have a point at its end.
+    pub is_sampled: bool,
+}
+
 /// A network, flows that begin and end in it, and what comes next of both.
 pub(super) struct Part<E: ConfiguredController> {
     pub network: Network,
@@ -120,9 +129,22 @@ impl<E: ConfiguredController> Part<E> {
         if self.places.is_empty() { number as usize } else { self.places[number as usize] as usize }
     }
 
+    /// Handles everything of a stretch.
+    pub fn run(&mut self, stretch: Stretch) {
+        self.advance(stretch.end);
+        self.sample(stretch);
+    }
+
+    /// A point of the flows' series, if one is due at the end of a stretch.
+    pub fn sample(&mut self, stretch: Stretch) {
+        if stretch.is_sampled {
+            self.flows.iter_mut().for_each(|flow| flow.sample(stretch.end.0));
+        }
+    }
+
     /// Handles everything until `end`. At one instant the network comes first, then the
     /// flows in order.
-    pub fn advance(&mut self, end: Time) {
+    fn advance(&mut self, end: Time) {
         let mut delivery = Delivery::default();
         let prefetches = self.flows.len() >= FLOWS_BEYOND_CACHE;
         loop {

@@ -3,8 +3,9 @@
 //! Results are equal to the bit: a part has its events in the order of the whole run, and a packet that crosses to
 //! another part is there before that part has come to its time (see [`Partition`]).
 
+use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
+use std::thread::{JoinHandle, spawn};
 
 use windlass_adapter::Recorder;
 use windlass_controllers::{ConfiguredController, Decision, Path, Span, Time, View};
@@ -12,7 +13,7 @@ use windlass_controllers::{ConfiguredController, Decision, Path, Span, Time, Vie
 use super::counts::{FlowCounts, PacketCounts};
 use super::flow::FlowRun;
 use super::observer::FlowObserver;
-use super::part::Part;
+use super::part::{Part, Stretch};
 use crate::measure::MeteredNetwork;
 use crate::outcome::{FlowOutcome, FlowSeries};
 use crate::scenario::{FlowSpec, Runaway, Scenario, StartSchedule, WeightChanges};
@@ -21,8 +22,8 @@ use windlass_network::{Crossing, LinkId, LinkStats, Network, Partition, RouteId,
 /// The parts of a run, whatever the engine of their flows: what runs them is compiled where a run is made, and not again in each crate
 /// that makes one of the catalogue's controllers.
 pub(super) trait Run: MeteredNetwork + Send {
-    /// Handles everything from `from`, where the last call ended, until `end`.
-    fn advance(&mut self, from: Time, end: Time);
+    /// Handles everything of a stretch that begins where the last one ended.
+    fn advance(&mut self, stretch: Stretch);
 
     /// Whether it goes on as it should.
     fn check(&self) -> Result<(), Runaway>;
@@ -32,9 +33,6 @@ pub(super) trait Run: MeteredNetwork + Send {
 
     /// Number of parts, which is that of threads.
     fn threads(&self) -> usize;
-
-    /// A point of the flows' series.
-    fn sample(&mut self, now: Time);
 
     /// Has `observer` see the packets of flow `number` and `recorder` its controller's steps.
     fn watch(&mut self, number: usize, observer: Option<Box<dyn FlowObserver>>, recorder: Option<Box<dyn Recorder>>);
@@ -72,6 +70,8 @@ pub(super) struct Parts<E: ConfiguredController> {
     places: Vec<(u32, u32)>,
     /// `None` if there is one part.
     partition: Option<Partition>,
+    /// The line of the first part and the threads of the others; `None` before they have begun.
+    threads: Option<(Line, Vec<Worker<E>>)>,
     max_packets_under_way: u64,
     runaway: Option<Runaway>,
 }
@@ -79,7 +79,14 @@ pub(super) struct Parts<E: ConfiguredController> {
 impl<E: ConfiguredController> Parts<E> {
     /// A run on one thread.
     pub fn one(part: Part<E>, max_packets_under_way: u64) -> Parts<E> {
-        Parts { parts: vec![part], places: Vec::new(), partition: None, max_packets_under_way, runaway: None }
+        Parts {
+            parts: vec![part],
+            places: Vec::new(),
+            partition: None,
+            threads: None,
+            max_packets_under_way,
+            runaway: None,
+        }
     }
 
     /// Divides a run that has not begun among so many threads, if its network can be cut and no two flows depend on
@@ -137,30 +144,35 @@ impl<E: ConfiguredController> Parts<E> {
 }
 
 impl<E: ConfiguredController> Run for Parts<E> {
-    fn advance(&mut self, from: Time, end: Time) {
-        if self.runaway.is_some() {
-            return;
-        }
+    fn advance(&mut self, stretch: Stretch) {
         let Some(partition) = &self.partition else {
-            self.parts[0].advance(end);
+            self.parts[0].run(stretch);
             self.runaway = self.parts[0].runaway;
             return;
         };
+        if self.runaway.is_some() {
+            return self.parts.iter_mut().for_each(|part| part.sample(stretch));
+        }
         let lookahead = partition.lookahead;
-        let lines = lines(self.parts.len());
-        thread::scope(|scope| {
-            let mut parts = self.parts.iter_mut().zip(lines);
-            let own = parts.next();
-            for (part, line) in parts {
-                scope.spawn(move || run(part, &line, from, end, lookahead));
-            }
-            if let Some((part, line)) = own {
-                run(part, &line, from, end, lookahead);
-            }
+        let (line, workers) = self.threads.get_or_insert_with(|| {
+            let mut lines = lines(self.parts.len()).into_iter();
+            let own = lines.next().unwrap_or_default();
+            (own, lines.map(|line| Worker::new(line, lookahead)).collect())
         });
+        let mut parts = std::mem::take(&mut self.parts).into_iter();
+        let own = parts.next();
+        for (worker, part) in workers.iter().zip(parts) {
+            // One that has ended is found below.
+            let _ = worker.stretches.send((part, stretch));
+        }
+        self.parts.extend(own.map(|mut own| {
+            run(&mut own, line, stretch, lookahead);
+            own
+        }));
+        self.parts.extend(workers.iter_mut().map(Worker::finished));
         let under_way = self.parts.iter().map(Part::under_way).sum();
         let of_parts = self.parts.iter().find_map(|part| part.runaway);
-        self.runaway = of_parts.or(Runaway::check(end, under_way, self.max_packets_under_way).err());
+        self.runaway = of_parts.or(Runaway::check(stretch.end, under_way, self.max_packets_under_way).err());
     }
 
     fn check(&self) -> Result<(), Runaway> {
@@ -178,10 +190,6 @@ impl<E: ConfiguredController> Run for Parts<E> {
 
     fn threads(&self) -> usize {
         self.parts.len()
-    }
-
-    fn sample(&mut self, now: Time) {
-        self.parts.iter_mut().flat_map(|part| &mut part.flows).for_each(|flow| flow.sample(now.0));
     }
 
     fn watch(&mut self, number: usize, observer: Option<Box<dyn FlowObserver>>, recorder: Option<Box<dyn Recorder>>) {
@@ -267,18 +275,48 @@ fn lines(parts: usize) -> Vec<Line> {
     lines
 }
 
-/// Runs a part until `end`: for as long as a lookahead at a time, after which it waits for what the others have sent
+/// A thread of a part, which is there as long as a stretch is run: what it needs stays in the caches of one processor.
+struct Worker<E: ConfiguredController> {
+    stretches: Sender<(Part<E>, Stretch)>,
+    parts: Receiver<Part<E>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<E: ConfiguredController> Worker<E> {
+    fn new(line: Line, lookahead: Span) -> Worker<E> {
+        let (stretches, begun) = channel::<(Part<E>, Stretch)>();
+        let (ended, parts) = channel();
+        let thread = spawn(move || {
+            for (mut part, stretch) in begun {
+                run(&mut part, &line, stretch, lookahead);
+                if ended.send(part).is_err() {
+                    return;
+                }
+            }
+        });
+        Worker { stretches, parts, thread: Some(thread) }
+    }
+
+    /// Its part at the end of the stretch.
+    ///
+    /// # Panics
+    /// Running it did.
+    fn finished(&mut self) -> Part<E> {
+        self.parts.recv().unwrap_or_else(|error| match self.thread.take().map(JoinHandle::join) {
+            Some(Err(panic)) => resume_unwind(panic),
+            _ => panic!("the thread of a part has ended: {error}"),
+        })
+    }
+}
+
+/// Runs a part over a stretch: for as long as a lookahead at a time, after which it waits for what the others have sent
 /// to it until then. It gives up where another has.
-fn run<E: ConfiguredController>(
-    part: &mut Part<E>,
-    (senders, receivers): &Line,
-    mut from: Time,
-    end: Time,
-    lookahead: Span,
-) {
+fn run<E: ConfiguredController>(part: &mut Part<E>, line: &Line, stretch: Stretch, lookahead: Span) {
+    let (senders, receivers) = line;
+    let mut from = stretch.from;
     loop {
-        let until = end.min(Time((from + lookahead).0 - 1));
-        part.advance(until);
+        let end = stretch.end.min(Time((from + lookahead).0 - 1));
+        part.run(Stretch { from, end, is_sampled: stretch.is_sampled && end == stretch.end });
         let mut crossing: Vec<Vec<Crossing>> = senders.iter().map(|_| Vec::new()).collect();
         part.network.crossing().for_each(|packet| crossing[packet.part as usize].push(packet));
         for (sender, crossing) in senders.iter().zip(crossing) {
@@ -290,9 +328,9 @@ fn run<E: ConfiguredController>(
             let Ok(crossing) = receiver.recv() else { return };
             crossing.iter().for_each(|packet| part.network.take_crossing(packet));
         }
-        if until >= end {
+        if end >= stretch.end {
             return;
         }
-        from = Time(until.0 + 1);
+        from = Time(end.0 + 1);
     }
 }

@@ -7,6 +7,7 @@ use super::counts::{FlowCounts, PacketCounts};
 use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use super::part::Part;
+use super::part::Stretch;
 use super::parts::{Beginning, Parts, Run};
 use crate::measure::{NetworkMeter, gather};
 use crate::outcome::{FlowSeries, Outcome, QueueSeries};
@@ -232,9 +233,10 @@ impl Simulation {
         loop {
             let point = self.next_sample();
             let stop = point.min(end);
-            self.parts.advance(self.now, stop);
+            let is_sampled = point <= end;
+            self.parts.advance(Stretch { from: self.now, end: stop, is_sampled });
             self.now = stop;
-            if point > end {
+            if !is_sampled {
                 return;
             }
             self.sample();
@@ -248,9 +250,7 @@ impl Simulation {
 
     fn sample(&mut self) {
         self.samples += 1;
-        let now = self.now;
-        self.parts.sample(now);
-        self.meter.sample(now, &self.scenario, &mut *self.parts);
+        self.meter.sample(self.now, &self.scenario, &mut *self.parts);
     }
 
     /// Runs to the end of the scenario; the result.
