@@ -121,7 +121,7 @@ impl<E: ConfiguredController> Sender<E> {
                 // fill the last place of a full queue, which the retransmission needs.
                 acked.fresh_bytes = 0;
             }
-            self.emit_rare(now, EventKind::PacketsAcked(acked), context);
+            self.emit(now, EventKind::PacketsAcked(acked), context);
             if let Some(trains) = &mut self.trains {
                 trains.forget_before(self.recovery.sent.first());
             }

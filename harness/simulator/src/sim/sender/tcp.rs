@@ -121,7 +121,7 @@ impl<E: ConfiguredController> Sender<E> {
             if is_partial {
                 self.hold(&mut acked);
             }
-            self.emit_rare(now, EventKind::PacketsAcked(acked), context);
+            self.emit(now, EventKind::PacketsAcked(acked), context);
         }
         if is_partial {
             if let Some((number, packet)) = self.oldest(&tcp) {
