@@ -26,6 +26,7 @@ pub enum Assessment {
 pub struct Check {
     /// What is demanded.
     pub what: String,
+    /// Its outcome.
     pub assessment: Assessment,
     /// What was found, or why nothing was.
     pub found: String,
