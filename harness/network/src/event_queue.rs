@@ -74,8 +74,8 @@ impl Key for u128 {
     }
 }
 
-/// A complete binary tree: node `i` has children `2i` and `2i+1`, leaves start in the middle. Each node holds the earlier of its
-/// children.
+/// A binary tree: node `i` has children `2i` and `2i+1`, and the leaves are the second half of all. Each node holds the earlier of
+/// its children, whichever leaves these are above where there is no power of two of them.
 #[derive(Clone, Debug)]
 struct Nodes<K> {
     nodes: Vec<K>,
@@ -83,10 +83,9 @@ struct Nodes<K> {
 
 impl<K: Key> Nodes<K> {
     fn new(sources: usize) -> Nodes<K> {
-        let leaves = sources.next_power_of_two();
-        let mut nodes: Vec<K> = (0..2 * leaves).map(|node| K::new(NEVER, node % leaves)).collect();
-        for node in (1..leaves).rev() {
-            nodes[node] = nodes[2 * node];
+        let mut nodes: Vec<K> = (0..2 * sources).map(|node| K::new(NEVER, node % sources)).collect();
+        for node in (1..sources).rev() {
+            nodes[node] = nodes[2 * node].min(nodes[2 * node + 1]);
         }
         Nodes { nodes }
     }
