@@ -10,7 +10,6 @@ mod evaluate;
 mod explain;
 mod harm;
 mod judged;
-mod link;
 mod list;
 mod markdown;
 mod media;
@@ -61,7 +60,7 @@ enum Command {
     Qlog(qlog::Qlog),
     Scenarios(list::Scenarios),
     Run(run::RunScenario),
-    Link(link::CarryDatagrams),
+    Link(run::CarryDatagrams),
     Evaluate(evaluate::Evaluate),
     Conformance(conformance::Compare),
     Paper(paper::Paper),

@@ -7,9 +7,9 @@
 use std::path::{Path, PathBuf};
 
 use super::super::error::print;
-use super::results::{markdown, origin, result};
 use super::table::{digits, number};
 use super::{CliError, OUT, claims};
+use super::{markdown, origin, result};
 use windlass_lab::output::replace;
 use windlass_papers::CellResult;
 use windlass_papers::documents;

@@ -7,7 +7,7 @@ use windlass_papers::documents::DOCUMENTS;
 use windlass_papers::{Answer, Claim, Document, ResultCache, Scale, TrialRuns, run_trial, trial_packets};
 
 use super::CliError;
-use super::results::{is_single, markdown, origin, result};
+use super::{is_single, markdown, origin, result};
 
 /// The directory of trials below the one for results.
 const TRIALS: &str = "trials";

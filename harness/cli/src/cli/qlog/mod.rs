@@ -13,7 +13,6 @@ mod output;
 mod parquet;
 mod replay;
 mod report;
-mod share;
 mod sql;
 mod watch;
 
@@ -48,7 +47,7 @@ enum Command {
     Sql(sql::Sql),
     Replay(replay::Replay),
     Report(report::Report),
-    Share(share::Share),
+    Share(report::Share),
     Watch(watch::Watch),
 }
 
