@@ -14,7 +14,6 @@ mod artefact;
 mod cell;
 mod chart;
 mod claim;
-mod conclude;
 mod document;
 pub mod documents;
 mod mutation;
@@ -28,8 +27,7 @@ mod watch;
 
 pub use cell::{Cell, Figure, Measure, Measured, Read, Settings};
 pub use claim::{Claim, Criterion, Mutant, Trial};
-pub use conclude::conclude;
-pub use document::{Document, Experiment, Plan, Transport, nothing};
+pub use document::{Document, Experiment, Plan, Transport, conclude, nothing};
 pub use mutation::{TrialError, TrialResult, TrialRuns, Tried, run_trial, trial_cells, trial_packets};
 pub use observe::{ObserveError, Record, ResultCache, code, observe};
 pub use published::{Bound, Published, published};

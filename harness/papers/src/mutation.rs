@@ -6,8 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::cell::Cell;
 use super::claim::Claim;
-use super::conclude::conclude;
-use super::document::{Document, Plan};
+use super::document::{Document, Plan, conclude};
 use super::observe::{ObserveError, Record, ResultCache, observe};
 use super::result::{Answer, ExperimentResult};
 use super::watch::WatchError;

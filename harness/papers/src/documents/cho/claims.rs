@@ -1,15 +1,12 @@
 //! What the document says of its schemes, answered by runs (`spec: cho §2–§9, §14`).
 
 mod criteria;
-mod shared;
 
 use criteria::{
-    as_standard, curve, detected, fills, least_in_a_group, leaves_most, model, more, over, uses_more, weights,
-    worth_one,
-};
-use shared::{
     A_TCP_IS_STANDARD, DCA_C_IS_RENO, DROP_TAIL, EARLY, EQUAL, FAST_YIELDS, FASTS_ALPHA, FIFTH_OF_TB_G, HIGH_SPEED,
     NO_COMPETITOR, NO_GROUP, NO_QUEUE_IS_LONG, SMALL_AND_LARGE, TENTH_OF_NS6, TENTH_OF_NS6_AND_LOAD, TWENTIETH_OF_NS6,
+    as_standard, curve, detected, fills, least_in_a_group, leaves_most, model, more, over, uses_more, weights,
+    worth_one,
 };
 
 use crate::{Claim, Mutant, Number, Scale, Trial};

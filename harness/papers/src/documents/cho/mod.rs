@@ -2,9 +2,7 @@
 
 mod cells;
 mod claims;
-mod derived;
 mod measures;
-mod scenario;
 
 use crate::{Cell, Document, Experiment, Figure, Plan, Scale, Transport, nothing};
 
@@ -223,7 +221,7 @@ pub(super) const DOCUMENT: Document = Document {
             spec: "cho §14.4; Fig. 17",
             varied: "k: 1 to 10",
             transport: NEWRENO,
-            plan: Plan { derive: derived::worth, ..plan(cells::weights_only, 10, WEIGHT) },
+            plan: Plan { derive: measures::worth, ..plan(cells::weights_only, 10, WEIGHT) },
         },
         Experiment {
             id: "CH3-G",
@@ -383,7 +381,7 @@ pub(super) const DOCUMENT: Document = Document {
             spec: "cho §14.4; eqs. 3.16, 3.17",
             varied: "k: 1, 2, 4, 8; how",
             transport: QUIC,
-            plan: Plan { derive: derived::model_ratios, ..plan(cells::model, 40, &[]) },
+            plan: Plan { derive: measures::model_ratios, ..plan(cells::model, 40, &[]) },
         },
     ],
     published: include_str!("../published/cho.toml"),
