@@ -7,7 +7,6 @@ mod metrics;
 mod ranking;
 mod store;
 mod table;
-mod table_file;
 mod tables;
 
 #[cfg(feature = "parquet")]
@@ -27,8 +26,7 @@ pub(crate) use parquet::compressed;
 pub use ranking::{Standing, rank};
 pub use store::{BRAND, Saved, Store, is_report};
 pub use table::{Column, Table, Values};
-pub use table_file::TableFile;
-pub use tables::{run_tables, tables};
+pub use tables::{TableFile, run_tables, tables};
 
 /// Name and version of the layout of `results.json`.
 pub const SCHEMA: &str = "windlass-results/1";
