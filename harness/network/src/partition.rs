@@ -13,8 +13,7 @@ use windlass_controllers::Span;
 use super::link::Entry;
 use super::packet::{LinkId, RouteId};
 use super::queue::Discipline;
-use super::service::Service;
-use super::topology::{LinkSpec, Topology};
+use super::topology::{LinkSpec, Service, Topology};
 
 /// Packets that a part has to carry in a lookahead, at least, so that parts do not wait for each other all the time.
 const LEAST_PACKETS: f64 = 400.0;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_adapter::{Recorder, StateVariables};
 use windlass_controllers::{Decision, Event, Time};
 
-use super::scenario::GoldenScenario;
+use super::GoldenScenario;
 use super::trace::{Line, Trace};
 use crate::scenario::Scenario;
 use crate::sim::{SimError, Simulation};

@@ -5,11 +5,9 @@ mod flow;
 mod frames;
 mod histogram;
 mod network;
-mod tally;
 
 pub use dynamic_flows::gather;
-pub use flow::Meter;
+pub use flow::{Hash, Meter, Tally, hex, tally};
 pub use frames::FrameMeter;
 pub use histogram::Histogram;
 pub use network::{MeteredNetwork, NetworkMeter};
-pub use tally::{Hash, Tally, hex, tally};

@@ -4,8 +4,7 @@ use windlass_adapter::NamedController;
 use windlass_controllers::{SavedPath, Span, Time};
 use windlass_network::{RouteId, Stream};
 
-use super::application::{FRAMES, OBJECTS, Objects, WRITES, Writes};
-use super::video::{VIDEO, Video};
+use super::application::{FRAMES, OBJECTS, Objects, VIDEO, Video, WRITES, Writes};
 
 /// Bytes of a request ([`FlowSpec::requests`]), on a stream of its own.
 pub const REQUEST_BYTES: u32 = 16;

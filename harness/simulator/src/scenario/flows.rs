@@ -6,11 +6,11 @@ use windlass_adapter::{NamedController, choose};
 use windlass_controllers::fixed_window::FixedWindow;
 use windlass_controllers::{SavedPath, Signals, Span, Time};
 
+use super::application::{self, Video};
+use super::faults;
 use super::fields::{Found, MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, rate_bounds, within};
 use super::flow_spec::{AckPolicy, Control, EndFault, FlowSpec, Misbehaviour, NATIVE, RECEIVER, Recovery, Resume};
 use super::traffic::stops_after_start;
-use super::video::Video;
-use super::{application, faults};
 use windlass_network::{Limit, RouteId};
 
 /// What a file writes where the controller is to be chosen when it is run.

@@ -8,17 +8,15 @@ use toml::de::DeTable;
 use windlass_controllers::{ConfiguredController, Span};
 
 use super::application::OBJECTS;
-use super::dynamic_flow_sections;
-use super::dynamic_flows::DynamicFlows;
+use super::dynamic_flows::{self, DynamicFlows};
 use super::fields::{MAX_DELAY, MAX_TIME, Section, above_zero, at_s, ms, within};
 use super::flow_spec::{Control, FlowSpec};
 use super::flows::{self, Defaults, UnderTest};
 use super::links::LinkDraft;
-use super::model::Scenario;
+use super::model::{Scenario, WeightChange, set_weight};
 use super::problem::{Problems, ScenarioError, nearest};
 use super::service;
 use super::traffic;
-use super::weight::{WeightChange, set_weight};
 use windlass_network::{LinkId, RouteId, Service, Topology};
 
 mod routes;
@@ -236,12 +234,12 @@ impl Plan {
         let ways = self.ways(&section);
         let access = flows::access(&section);
         let is_crowd = section.has("arrivals");
-        let arrivals = dynamic_flow_sections::arrivals(&section, count, stagger);
+        let arrivals = dynamic_flows::arrivals(&section, count, stagger);
         section.finish();
         let Some(flow) = flow else { return };
         self.one_controller(&section, &flow);
         if let Some(pattern) = arrivals {
-            dynamic_flow_sections::not_too_many(&section, &pattern, flow.start, flow.stop);
+            dynamic_flows::not_too_many(&section, &pattern, flow.start, flow.stop);
             let (forward, backward) = self.routes(&ways, &access, &name);
             let flow = FlowSpec { forward, backward, ..flow };
             self.dynamic_flows.push(DynamicFlows { flow, pattern, routes: vec![vec![(forward, backward)]] });
@@ -340,7 +338,7 @@ impl Plan {
         }
         let [forward, backward] = self.ways(&section);
         let access = flows::access(&section);
-        let pattern = dynamic_flow_sections::web(&section);
+        let pattern = dynamic_flows::web(&section);
         let ends = |key| match self.rtt {
             Some(_) => vec![None],
             None => match self.links(&section, key) {
@@ -352,7 +350,7 @@ impl Plan {
         section.finish();
         let Some(flow) = flow else { return };
         self.one_controller(&section, &flow);
-        dynamic_flow_sections::not_too_many(&section, &pattern, flow.start, flow.stop);
+        dynamic_flows::not_too_many(&section, &pattern, flow.start, flow.stop);
         let mut routes: Vec<Vec<(RouteId, RouteId)>> = Vec::new();
         for server in servers {
             let mut of_server = Vec::new();

@@ -21,7 +21,6 @@
 
 mod application;
 mod builtin;
-mod dynamic_flow_sections;
 mod dynamic_flows;
 mod faults;
 mod fields;
@@ -35,10 +34,8 @@ mod problem;
 mod queues;
 mod service;
 mod traffic;
-mod video;
-mod weight;
 
-pub use application::{Encoder, FRAMES, Frames, GroupOrder, OBJECTS, Objects, WRITES, Writes};
+pub use application::{Encoder, FRAMES, Frames, GroupOrder, OBJECTS, Objects, VIDEO, Video, WRITES, Writes};
 pub use builtin::{BUILTIN, Builtin};
 pub use dynamic_flows::{ArrivalPattern, Arrivals, DynamicFlows, Size, Web};
 pub use flow_set::{FlowSet, StartSchedule};
@@ -46,8 +43,6 @@ pub use flow_spec::{
     AckPolicy, Control, EndFault, EndFaultKind, FlowSpec, Misbehaviour, NATIVE, RECEIVER, REQUEST_BYTES, Recovery,
     Resume,
 };
-pub use model::{Runaway, Scenario};
+pub use model::{Runaway, Scenario, WeightChange, WeightChanges, set_weight};
 pub use problem::{Problem, ScenarioError};
 pub use service::capacity_files;
-pub use video::{VIDEO, Video};
-pub use weight::{WeightChange, WeightChanges, set_weight};
