@@ -7,8 +7,6 @@ pub(crate) mod checksum;
 mod end;
 mod flow;
 mod implement;
-mod live;
-mod native;
 mod session;
 mod setup;
 mod tls;
@@ -32,10 +30,8 @@ use crate::wire;
 use crate::{OpenLog, RunError};
 
 pub(crate) use implement::implement_quinn_api;
-pub(crate) use live::run_live;
-pub(crate) use native::{Natives, Observed};
 pub(crate) use session::{implement_packet_key, implement_session};
-pub(crate) use setup::Driver;
+pub(crate) use setup::{Driver, Natives, Observed, run_live};
 pub(crate) use tls::{KeyObserver, TlsConfigs, tls_configs};
 
 /// What the driver needs of a crate with the API of `quinn-proto`: the stack shim.

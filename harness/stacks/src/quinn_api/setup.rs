@@ -1,24 +1,29 @@
-//! Makes the ends of a scenario's flow.
+//! Makes the ends of a scenario's flow, in virtual time and over UDP sockets, where they are ordinary endpoints of the
+//! asynchronous crate; and the stack's own controller, observed: a flow beside it gets what a controller of the
+//! catalogue would get.
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
-
-use windlass_adapter::qlog::Level;
-use windlass_adapter::{QlogRecorder, Recorder, SharedTrace};
-use windlass_controllers::{ConfiguredController, Decision, Path, Time, View};
-use windlass_network::Stream;
-use windlass_simulator::measure::Meter;
-use windlass_simulator::outcome::Outcome;
-use windlass_simulator::scenario::{Control, FRAMES, FlowSpec, OBJECTS, Scenario, VIDEO, WRITES};
+use std::time::Instant;
 
 use super::flow::Flow;
-use super::native::Natives;
 use super::{QuinnApi, Sending, Transport};
 use crate::driver::log::{Run, SMALLEST, begin};
 use crate::driver::native::{NativeDecision, NativeObserver, NoNative};
 use crate::driver::sender_log::{Output, SenderLog, SenderLogRecorder};
 use crate::sans_io::{Context, Parts, SansIo};
+use crate::wire::{self, Ends, Program, Report};
 use crate::{FlowLog, OpenLog, RunError};
+
+use windlass_adapter::qlog::Level;
+use windlass_adapter::std_time::{self, Clock};
+use windlass_adapter::{Groups, NamedController, QlogRecorder, Recorder, SharedTrace};
+use windlass_controllers::{ConfiguredController, Decision, Path, Time, View};
+use windlass_network::Stream;
+use windlass_simulator::measure::Meter;
+use windlass_simulator::outcome::Outcome;
+use windlass_simulator::scenario::{Control, FRAMES, FlowSpec, OBJECTS, Scenario, VIDEO, WRITES};
 
 /// The stack with TLS, ready to run.
 pub struct Driver<S: QuinnApi> {
@@ -67,7 +72,7 @@ impl<S: QuinnApi> SansIo for Driver<S> {
 }
 
 /// Makes what both ways to run a flow begin with.
-pub struct Setup<'a, S> {
+struct Setup<'a, S> {
     context: &'a Context<'a>,
     /// Whether packets are seen in the clear, and logged with those that were lost.
     sees_packets: bool,
@@ -75,12 +80,12 @@ pub struct Setup<'a, S> {
 }
 
 impl<'a, S: QuinnApi> Setup<'a, S> {
-    pub fn new(context: &'a Context<'a>, sees_packets: bool) -> Self {
+    fn new(context: &'a Context<'a>, sees_packets: bool) -> Self {
         Setup { context, sees_packets, stack: PhantomData }
     }
 
     /// The factory of the flow's controller.
-    pub fn factory(
+    fn factory(
         &self,
         spec: &FlowSpec,
         payload: u16,
@@ -128,7 +133,7 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
     }
 
     /// What the flow's controller decides before its first event.
-    pub fn first_decision(&self, spec: &FlowSpec, payload: u16) -> Result<Decision, RunError> {
+    fn first_decision(&self, spec: &FlowSpec, payload: u16) -> Result<Decision, RunError> {
         let path = Path::new(Time::ZERO, spec.packet_bytes, 0);
         match &spec.control {
             Control::Named(algorithm) => Ok(algorithm.decide(&algorithm.start(&path), View::solo(&algorithm.group()))),
@@ -141,7 +146,7 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
     }
 
     /// The beginning of a log.
-    pub fn begin(&self, log: FlowLog, spec: &FlowSpec, first: &Decision) -> SharedTrace<Output> {
+    fn begin(&self, log: FlowLog, spec: &FlowSpec, first: &Decision) -> SharedTrace<Output> {
         begin(log, &Run { stack: S::NAME, scenario: self.context.scenario, seed: self.context.seed }, spec, first)
     }
 
@@ -154,7 +159,117 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
 }
 
 /// The UDP payload of the flow's datagrams, bytes.
-pub fn payload<S: QuinnApi>(spec: &FlowSpec) -> Result<u16, RunError> {
+fn payload<S: QuinnApi>(spec: &FlowSpec) -> Result<u16, RunError> {
     let payload = u16::try_from(spec.packet_bytes).ok().filter(|_| spec.packet_bytes >= SMALLEST);
     payload.ok_or_else(|| RunError::PacketSize { stack: S::NAME, flow: spec.name.clone(), bytes: spec.packet_bytes })
+}
+
+/// A native controller and its observer. What the stack calls goes to both.
+pub struct Observed<S: QuinnApi> {
+    /// The stack's own controller.
+    pub native: Box<S::Controller>,
+    /// The observer's view of the path.
+    pub path: std_time::Path<NativeObserver>,
+    decision: Arc<NativeDecision>,
+}
+
+impl<S: QuinnApi> Observed<S> {
+    /// Stores what the native controller decided; to be called before the observer gets the event.
+    pub fn look(&self) {
+        S::note(&self.decision, &self.native);
+    }
+
+    /// The same controller on another path.
+    pub fn copy(&self) -> Self {
+        Observed { native: S::copy(&self.native), path: self.path.clone(), decision: Arc::clone(&self.decision) }
+    }
+}
+
+impl<S: QuinnApi> fmt::Debug for Observed<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observed").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+type MakeRecorder = Box<dyn Fn(&NativeObserver, &Path) -> Box<dyn Recorder> + Send + Sync>;
+
+/// Makes the stack's own controllers, observed.
+pub struct Natives<S: QuinnApi> {
+    /// The stack's factory.
+    pub factory: Arc<S::Factory>,
+    /// Instant of time 0.
+    pub origin: Instant,
+    /// Makes the recorder of an observer.
+    pub recorder: MakeRecorder,
+}
+
+impl<S: QuinnApi> Natives<S> {
+    /// An observed controller that starts at `now`.
+    pub fn build(&self, now: Instant, current_mtu: u16) -> Observed<S> {
+        let native = S::build(Arc::clone(&self.factory), now, current_mtu);
+        let decision = NativeDecision::new(S::native_window(&native));
+        S::note(&decision, &native);
+        let observer = NativeObserver(Arc::clone(&decision));
+        let clock = Clock::new(self.origin, now);
+        let path = Path::new(clock.latest(), u32::from(current_mtu), 0);
+        let recorder = (self.recorder)(&observer, &path);
+        let mut flow = windlass_adapter::Flow::ungrouped(observer, &path);
+        flow.record(recorder);
+        Observed { native, path: std_time::Path::new(flow, clock, current_mtu), decision }
+    }
+}
+
+/// Runs a scenario over UDP sockets. `log` says where the log of each flow goes, if anywhere.
+/// `stop` is called now and then with the time reached, and returns whether to stop.
+///
+/// # Errors
+/// The stack cannot run a flow, a flow failed, or it was stopped.
+pub fn run_live<S: QuinnApi>(
+    scenario: &Scenario,
+    log: &mut OpenLog<'_>,
+    stop: &dyn Fn(Time) -> bool,
+) -> Result<Report, RunError> {
+    let tls = S::tls().map_err(RunError::Tls)?;
+    wire::run(scenario, log, stop, |clock| {
+        let context = Context {
+            scenario: &scenario.name,
+            seed: scenario.seed,
+            origin: clock.origin(),
+            groups: Groups::default(),
+            saved_paths: scenario.saved_paths(),
+        };
+        Ok(Live::<S> { context, tls })
+    })
+}
+
+/// The stack as a program.
+struct Live<'a, S: QuinnApi> {
+    context: Context<'a>,
+    tls: &'static S::Tls,
+}
+
+impl<S: QuinnApi> Program for Live<'_, S> {
+    const NAME: &'static str = S::NAME;
+    const KEYS: &'static [&'static str] = &["resume"];
+    type Sender = S::LiveSender;
+    type Receiver = S::LiveReceiver;
+
+    fn ends(&self, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Ends<Self::Sender, Self::Receiver>, RunError> {
+        let setup = Setup::<S>::new(&self.context, false);
+        let payload = payload::<S>(spec)?;
+        let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
+        let first = setup.first_decision(spec, payload)?;
+        let trace = log.map(|log| setup.begin(log, spec, &first));
+        // Without packets, which of them were lost is not for the sender log to say.
+        let sender_log = Arc::new(Mutex::new(SenderLog::new(Meter::new(spec.packet_bytes), first, None)));
+        let factory = setup.factory(spec, payload, Arc::clone(&sender_log), trace.clone(), level)?;
+        let transport = Transport { segmentation: true, ..Transport::of(spec, payload) };
+        let (sender, receiver) =
+            S::live_ends(self.tls, &transport, factory).map_err(|error| wire::no_socket(&spec.name, error))?;
+        Ok(Ends { sender, receiver, sender_log, trace })
+    }
+
+    fn groups(&self) -> &Groups<NamedController, String> {
+        &self.context.groups
+    }
 }

@@ -1,18 +1,17 @@
-//! Stacks that run scenarios: the simulator and real ones behind one trait.
+//! Stacks that run scenarios: the simulator, which is here, and real ones behind one trait.
 
 mod logs;
-mod simulator;
 mod variant;
-
-use windlass_controllers::{Signals, Time};
-use windlass_simulator::outcome::Outcome;
-use windlass_simulator::scenario::Scenario;
 
 use crate::driver::log::{OpenLog, RunError};
 
+use windlass_controllers::{Signals, Span, Time};
+use windlass_simulator::outcome::Outcome;
+use windlass_simulator::scenario::Scenario;
+use windlass_simulator::sim::Simulation;
+
 pub use crate::registry::{Runner, register};
 pub use logs::{LogDetail, LogSettings, Logs, QLOG_DIR};
-pub use simulator::Simulator;
 pub use variant::Variant;
 
 /// A stack: the packet simulator, or a QUIC implementation at both ends of every flow.
@@ -70,5 +69,63 @@ pub trait Stack: Sync {
     ) -> Result<Outcome, RunError> {
         let (_, _, _) = (scenario, log, stop);
         Err(RunError::NoSockets(self.name()))
+    }
+}
+
+/// Simulated time between two calls of `stop`.
+const STOP_CHECK_INTERVAL: Span = Span::from_millis(50);
+
+/// The packet simulator as a stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Simulator;
+
+impl Stack for Simulator {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn live_name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn provides(&self) -> Signals {
+        Signals::ALL
+    }
+
+    fn natives(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn sockets(&self) -> bool {
+        false
+    }
+
+    fn run(
+        &self,
+        scenario: &Scenario,
+        log: &mut OpenLog<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
+        let mut simulation = Simulation::new(scenario)?;
+        let mut traces = Vec::new();
+        for (number, flow) in scenario.flows.iter().enumerate() {
+            if let Some(log) = log(flow).map_err(RunError::Qlog)? {
+                traces.push(simulation.qlog(number, log.output, log.settings));
+            }
+        }
+        let mut until = simulation.now();
+        while until < scenario.end() {
+            if stop(until) {
+                return Err(RunError::Stopped);
+            }
+            until += STOP_CHECK_INTERVAL;
+            simulation.run_until(until);
+            simulation.check().map_err(RunError::Runaway)?;
+        }
+        let outcome = simulation.finish();
+        for trace in traces {
+            trace.finish().map_err(RunError::Qlog)?;
+        }
+        Ok(outcome)
     }
 }

@@ -11,10 +11,10 @@ use tokio::task::JoinHandle;
 use windlass_controllers::Time;
 
 use super::Clock;
-use super::program::{Ends, Program, Receiver, Sender};
 use super::relay::{Port, Relay, Relayed};
 use super::socket::{Socket, bind, explained};
 use super::transfer::Transfer;
+use super::{Ends, Program, Receiver, Sender};
 use crate::{OpenLog, RunError};
 use windlass_network::Network;
 use windlass_simulator::measure::{Tally, tally};

@@ -10,7 +10,7 @@ use tokio::time::sleep_until;
 use windlass_controllers::{Decision, Time};
 
 use super::Clock;
-use super::program::{Receiver, Sender};
+use super::{Receiver, Sender};
 use crate::driver::sender_log::SenderLog;
 use crate::driver::sender_log::lock;
 use crate::payload::{Hash, Sink, Source};
