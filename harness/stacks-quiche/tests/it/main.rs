@@ -2,7 +2,6 @@
 
 mod identify;
 mod live;
-mod repeat;
 mod stack;
 
 use windlass_stacks::stack::{Runner, register};

@@ -1,4 +1,10 @@
-//! Tests every stack has to pass, and ECN, dropped packets and native controllers on quiche.
+//! Tests every stack has to pass, and ECN, dropped packets and native controllers on quiche. Two processes, each with its
+//! own keys and random TLS messages, come to the same results to the bit: several connections that share a bottleneck
+//! with losses, marks, cross traffic and receivers that delay their ACKs, ours and quiche's own.
+
+use std::path::Path;
+
+use crate::quiche;
 
 use serde_json::Value;
 use windlass_adapter::step::{Entry, Steps};
@@ -12,10 +18,8 @@ use windlass_simulator::schedule::{Abilities, Schedule};
 use windlass_stacks::stack::{LogDetail, LogSettings, Logs};
 use windlass_stacks::testkit::careful_resume::{fills_in_half_the_time, retreats_on_a_path_that_shrank};
 use windlass_stacks::testkit::faults::{examine, survive};
-use windlass_stacks::testkit::{fixed_windows, matrix};
+use windlass_stacks::testkit::{busy_link, fixed_windows, matrix, record_steps, twice};
 use windlass_stacks_quiche::Quiche;
-
-use crate::quiche;
 
 fn run(text: &str) -> Outcome {
     let scenario = Scenario::read("test", text, None).unwrap_or_else(|error| panic!("{error}"));
@@ -243,4 +247,39 @@ fn what_waits_below_a_pacing_rate_is_bounded() {
     let handed_over: u64 = moved.map(|event| length(&event)).sum();
     // 10 Mbit/s for 10 s.
     assert!((10_000_000..16_000_000).contains(&handed_over), "{handed_over} bytes");
+}
+
+const BUSY: &str = "
+[[flow]]
+controller = \"cubic\"
+ecn = true
+ack = \"delayed\"
+[[flow]]
+controller = \"nf-tcp:fallback=on\"
+ecn = true
+start_s = 0.5
+[[flow]]
+controller = \"native:cubic\"
+start_s = 1
+[[flow]]
+controller = \"native:bbr2\"
+ack = \"delayed\"
+start_s = 2
+";
+
+#[test]
+fn two_processes_come_to_the_same() {
+    let logs = ["repeats/own@quiche/flow1.sqlog", "repeats/own@quiche/flow2.sqlog"].map(|file| (file, 100_000));
+    let files = logs.into_iter().chain([("outcome.json", 10_000)]);
+    twice("stack::two_processes_come_to_the_same", write_results, files);
+}
+
+fn write_results(directory: &Path) {
+    let outcome = record_steps(quiche(), &busy_link(BUSY), directory);
+    for flow in &outcome.flows[..4] {
+        assert!(flow.goodput_mbps > 0.2 && flow.packets_lost > 0 && flow.sha256.is_some(), "{flow:?}");
+        assert!(flow.rtt_mean_ms.is_some_and(|rtt| rtt > 40.0) && flow.cwnd_mean_packets > 2.0, "{flow:?}");
+    }
+    assert!(outcome.flows[0].packets_marked > 0, "{:?}", outcome.flows[0]);
+    std::fs::write(directory.join("outcome.json"), serde_json::to_string(&outcome).unwrap()).unwrap();
 }

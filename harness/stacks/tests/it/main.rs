@@ -1,7 +1,7 @@
 //! Every stack in virtual time and on real sockets.
 
 mod agreement;
-mod careful_resume;
+mod every_stack;
 mod faults;
 mod findings;
 mod hard_regimes;
@@ -14,8 +14,6 @@ mod s2n_quic;
 mod sans_io;
 mod sim_network;
 mod stack_matrix;
-mod stacks_natives;
-mod stacks_repeat;
 mod wire;
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -1,9 +1,17 @@
-//! Our CUBIC beside each stack's own, on the evaluation's clean and lossy links: at least
-//! 98 % of its goodput, at an RTT that is hardly longer.
+//! What holds on every stack. Our CUBIC beside each stack's own, on the evaluation's clean and lossy links, has at least
+//! 98 % of its goodput, at an RTT that is hardly longer. Two processes, each with its own keys and random TLS messages,
+//! write the same log, of our controllers and of the stack's own where those know no randomness. And real stacks resume
+//! carefully (`RFC 9959`) in virtual time.
+
+use std::path::Path;
 
 use windlass_simulator::outcome::FlowOutcome;
 use windlass_simulator::scenario::{Builtin, Scenario};
-use windlass_stacks::stack::Runner;
+use windlass_stacks::noq::Noq;
+use windlass_stacks::quinn::Quinn;
+use windlass_stacks::stack::{Runner, Stack};
+use windlass_stacks::testkit::careful_resume::{fills_in_half_the_time, resuming, retreats_on_a_path_that_shrank};
+use windlass_stacks::testkit::{busy_link, record_steps, twice};
 
 /// quinn's CUBIC forgets what is left of its increment whenever it grows by a datagram, and
 /// never grows by more per window than that; RFC 9438 does neither, fills the buffer
@@ -78,4 +86,61 @@ fn with_their_beginning_of_the_curve_our_cubic_waits_no_longer() {
         assert!(ours >= 0.98 * own, "{what}");
         assert!(our_wait <= SAME * own_wait, "{what}");
     }
+}
+
+const FLOWS: &str = "
+[[flow]]
+controller = \"cubic\"
+ecn = true
+ack = \"delayed\"
+[[flow]]
+controller = \"native:cubic\"
+ecn = true
+ack = \"delayed\"
+start_s = 1
+";
+
+#[test]
+fn two_processes_write_the_same_log() {
+    let _machine = crate::shared();
+    let files: Vec<String> = Runner::builtin()
+        .iter()
+        .flat_map(|&stack| flows(stack).iter().map(move |flow| format!("repeats/own@{}/{flow}.sqlog", stack.name())))
+        .collect();
+    let files = files.iter().map(|file| (file.as_str(), 100_000));
+    twice("every_stack::two_processes_write_the_same_log", write_logs, files);
+}
+
+/// The simulator has no controllers of its own.
+fn flows(stack: Runner) -> &'static [&'static str] {
+    if stack.natives().is_empty() { &["flow1"] } else { &["flow1", "flow2"] }
+}
+
+fn write_logs(directory: &Path) {
+    for &stack in Runner::builtin() {
+        let flows = if stack.natives().is_empty() { FLOWS.replace("native:", "") } else { FLOWS.to_owned() };
+        let outcome = record_steps(stack, &busy_link(&flows), directory);
+        assert!(outcome.flows[0].packets_marked > 0 && outcome.flows[0].packets_lost > 0);
+    }
+}
+
+const STACKS: &[&dyn Stack] = &[
+    &Quinn,
+    &Noq,
+    #[cfg(feature = "s2n-quic")]
+    &windlass_stacks::s2n::S2nQuic,
+];
+
+#[test]
+fn a_second_transfer_fills_the_path_in_half_the_time_of_the_first() {
+    let _shared = crate::shared();
+    // Prague needs counts of CE marks, which noq does not have.
+    assert_eq!(resuming(&Noq), ["cubic", "reno", "copa", "bbr", "bbr1", "c4", "scream", "nada", "gcc"]);
+    STACKS.iter().for_each(|stack| fills_in_half_the_time(*stack));
+}
+
+#[test]
+fn on_a_path_that_shrank_tenfold_it_retreats() {
+    let _shared = crate::shared();
+    STACKS.iter().for_each(|stack| retreats_on_a_path_that_shrank(*stack));
 }
