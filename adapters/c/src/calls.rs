@@ -55,7 +55,7 @@ impl<C: ConfiguredController> calls::Stack<C> for Stack<C> {
         let start = Start::new(Time(ns(now)), mtu.max(1).into(), self.made);
         let turns = REPORTED.into_iter().cycle().skip(self.made as usize % REPORTED.len()).take(REPORTED.len());
         let runs = |bits: &u32| {
-            crate::signals::provides(*bits).is_some_and(|provided| provided.contains(self.controller.needs()))
+            crate::definition::provides(*bits).is_some_and(|provided| provided.contains(self.controller.needs()))
         };
         let signals = turns.into_iter().find(runs).unwrap_or(REPORTED[0]);
         self.made += 1;

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use windlass_abi::signal;
 use windlass_adapter::config::Config;
 use windlass_adapter::{ChoiceError, Flow, FlowBuilder, Groups, NamedController, NewFlow, Peer, Stack};
-use windlass_controllers::{Path, Time};
+use windlass_controllers::{Path, Signals, Time};
 
 /// The key of a group that a stack names: the controller as a user types it, and the stack's bytes.
 type Key = (Arc<str>, Box<[u8]>);
@@ -34,6 +35,46 @@ pub struct NewPath<'a> {
     pub seed: u64,
 }
 
+/// Signals of every stack.
+const ALWAYS: Signals =
+    Signals::ACKS.and(Signals::LOSS).and(Signals::PERSISTENT_CONGESTION).and(Signals::RTT).and(Signals::GROUPS);
+
+/// What a stack reports of deliveries, or the library works out of packets sent.
+const DELIVERIES: Signals = Signals::WINDOW_AT_SEND.and(Signals::DELIVERY_RATE);
+
+/// Bits with the signals of the contract they stand for, and their names in the header after `WINDLASS_SIGNAL_`.
+const SIGNALS: [(u32, Signals, &str); 9] = [
+    (signal::ECN, Signals::ECN, "ECN"),
+    (signal::CE_COUNT, Signals::CE_COUNT, "CE_COUNT"),
+    (signal::PACKET_NUMBERS, Signals::PACKET_NUMBERS, "PACKET_NUMBERS"),
+    (signal::SPURIOUS_LOSS, Signals::SPURIOUS_LOSS, "SPURIOUS_LOSS"),
+    (signal::SENT, DELIVERIES, "SENT"),
+    (signal::DELIVERY, DELIVERIES, "DELIVERY"),
+    (signal::PACING, Signals::PACING, "PACING"),
+    (signal::TIMER, Signals::WAKE_UP, "TIMER"),
+    (signal::ONE_WAY_DELAY, Signals::ONE_WAY_DELAY, "ONE_WAY_DELAY"),
+];
+
+/// What a stack with these bits reports; `None` if one of them stands for nothing.
+#[must_use]
+pub fn provides(bits: u32) -> Option<Signals> {
+    let known = SIGNALS.iter().fold(0, |known, (bit, ..)| known | bit);
+    let set = SIGNALS.iter().filter(|(bit, ..)| bits & bit != 0);
+    (bits & !known == 0).then(|| set.fold(ALWAYS, |all, (_, signal, _)| all.and(*signal)))
+}
+
+/// The constants of the header a stack would have to set to report `missing`; `None` if it has none for some of them.
+fn constants(missing: Signals) -> Option<String> {
+    let of = |signal: Signals| missing.without(signal) != missing;
+    let rows = SIGNALS.iter().filter(|(bit, signal, _)| of(*signal) && *bit != signal::DELIVERY);
+    let rest = rows.clone().fold(missing, |rest, (_, signal, _)| rest.without(*signal));
+    let name = |(bit, _, name): &(u32, Signals, &str)| match *bit {
+        signal::SENT => format!("WINDLASS_SIGNAL_{name} or WINDLASS_SIGNAL_DELIVERY"),
+        _ => format!("WINDLASS_SIGNAL_{name}"),
+    };
+    rest.is_empty().then(|| rows.map(name).collect::<Vec<_>>().join(", "))
+}
+
 /// Names of stacks, each kept once: recorders and errors outlive the call that brings one.
 static STACKS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
@@ -45,7 +86,7 @@ const MAX_STACKS: usize = 64;
 /// # Errors
 /// A bit of `signals` stands for nothing.
 pub fn stack(name: Option<&str>, signals: u32) -> Result<Stack, String> {
-    let provides = crate::signals::provides(signals)
+    let provides = provides(signals)
         .ok_or_else(|| format!("signals is {signals:#x}; expected WINDLASS_SIGNAL_ values of windlass.h"))?;
     let name = name.filter(|name| !name.is_empty()).unwrap_or("the stack");
     let mut stacks = STACKS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +105,7 @@ pub fn stack(name: Option<&str>, signals: u32) -> Result<Stack, String> {
 /// `error` with the constants that stand for the signals it misses.
 fn advised(error: ChoiceError) -> ChoiceError {
     let missing = error.missing();
-    match crate::signals::constants(missing).filter(|constants| !constants.is_empty()) {
+    match constants(missing).filter(|constants| !constants.is_empty()) {
         None => error,
         Some(constants) => {
             error.advised(missing, format!("set {constants} in windlass_stack.signals and report what they say"))
@@ -197,5 +238,26 @@ mod tests {
         assert_eq!(&*definition.start(&new_path(None)).1, "reno");
         let other = NewPath { peer: ([198, 51, 100, 1], 443).into(), ..new_path(None) };
         assert_eq!(&*definition.start(&other).1, "cubic");
+    }
+
+    #[test]
+    fn bits_that_stand_for_nothing_are_refused() {
+        assert_eq!(provides(0), Some(ALWAYS));
+        assert_eq!(provides(3), Some(ALWAYS.and(Signals::ECN).and(Signals::CE_COUNT)));
+        assert_eq!(provides(1 << 9), None);
+    }
+
+    #[test]
+    fn signals_have_the_headers_names() {
+        let named = |signals| constants(signals).unwrap();
+        assert_eq!(named(Signals::ECN | Signals::CE_COUNT), "WINDLASS_SIGNAL_ECN, WINDLASS_SIGNAL_CE_COUNT");
+        let deliveries = "WINDLASS_SIGNAL_SENT or WINDLASS_SIGNAL_DELIVERY, WINDLASS_SIGNAL_PACING";
+        assert_eq!(named(Signals::DELIVERY_RATE | Signals::PACING), deliveries);
+        assert_eq!(constants(Signals::ECN | Signals::PROBE_TRAINS), None);
+        let header = include_str!("../../abi/include/windlass.h");
+        for (bit, _, name) in SIGNALS {
+            assert!(header.contains(&format!("#define WINDLASS_SIGNAL_{name} {bit}u")), "{name}");
+        }
+        assert_eq!(header.matches("#define WINDLASS_SIGNAL_").count(), SIGNALS.len());
     }
 }

@@ -13,6 +13,5 @@ mod definition;
 #[allow(unsafe_code, reason = "C passes pointers")]
 mod exports;
 mod guard;
-mod signals;
 
 pub use exports::*;

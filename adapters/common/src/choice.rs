@@ -1,7 +1,8 @@
-//! From a user's text to a controller that the stack can run.
+//! From a user's text to a controller that the stack can run, and the peer it may be chosen for.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::net::SocketAddr;
 
 use windlass_controllers::{ConfiguredController, Signals};
 
@@ -14,6 +15,21 @@ pub struct Stack {
     pub name: &'static str,
     /// What it reports to a controller, with the bookkeeping of its adapter.
     pub provides: Signals,
+}
+
+/// The peer of a flow, as far as the stack reports it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Peer<'a> {
+    /// Remote address and port of the path.
+    pub address: SocketAddr,
+    /// The host name it was reached by, where known.
+    pub name: Option<&'a str>,
+}
+
+impl<T: Into<SocketAddr>> From<T> for Peer<'static> {
+    fn from(address: T) -> Self {
+        Peer { address: address.into(), name: None }
+    }
 }
 
 /// Error of choosing a controller.

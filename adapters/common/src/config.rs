@@ -33,7 +33,7 @@ mod recording;
 #[cfg(unix)]
 mod settings;
 
-pub use crate::peer::Peer;
+pub use crate::choice::Peer;
 pub use problem::{ConfigError, Problem};
 pub use recording::Recording;
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! One flow: an algorithm, its state, its membership in a group, the decision in force.
+//! One flow: an algorithm, its state, its membership in a group, the decision in force, the recorder of its events.
 
 use std::fmt;
 use std::hash::Hash;
@@ -9,7 +9,35 @@ use std::sync::Arc;
 use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Path, Table, Time, View};
 
 use crate::group::Membership;
-use crate::{GroupStep, Groups, NamedController, Recorder, SendRate, SendRateMeter};
+use crate::{GroupStep, Groups, NamedController, SendRate, SendRateMeter};
+
+/// Gives every state variable of a controller to a visitor, by name; see
+/// [`Controller::inspect`](windlass_controllers::Controller::inspect).
+pub type StateVariables<'a> = dyn Fn(&mut dyn FnMut(&'static str, f64)) + 'a;
+
+/// Gets every event of a flow and the decision it led to.
+pub trait Recorder: Send + Sync {
+    /// The event that [`record`](Self::record) gets next was a grouped flow's, and its
+    /// step was `step`.
+    fn on_group_step(&mut self, step: GroupStep) {
+        let _ = step;
+    }
+
+    /// `event` was taken and `decision` holds from now on. `state_variables` reads the
+    /// controller's private state; it costs nothing unless called.
+    fn record(&mut self, event: &Event, decision: &Decision, state_variables: &StateVariables<'_>);
+}
+
+/// Several recorders of one flow, in their order.
+impl<const N: usize> Recorder for [Box<dyn Recorder>; N] {
+    fn on_group_step(&mut self, step: GroupStep) {
+        self.iter_mut().for_each(|recorder| recorder.on_group_step(step));
+    }
+
+    fn record(&mut self, event: &Event, decision: &Decision, state_variables: &StateVariables<'_>) {
+        self.iter_mut().for_each(|recorder| recorder.record(event, decision, state_variables));
+    }
+}
 
 /// One flow of an algorithm.
 ///

@@ -11,8 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 use windlass_controllers::{ConfiguredController, Member, Table, View};
 
-use crate::GroupStep;
-
 /// The most flows of a group. Further flows of its key form another group, as if they had another key: ten thousand
 /// clients behind one address cost each other as much as this many do.
 pub const MAX_MEMBERS: usize = 256;
@@ -29,6 +27,19 @@ pub struct Group<C: ConfiguredController> {
     next_id: u64,
     number: u64,
     steps: u64,
+}
+
+/// When in the life of its group a flow took a step: the result of a grouped flow
+/// depends on the order of the whole group's steps.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "qlog", derive(serde::Serialize, serde::Deserialize))]
+pub struct GroupStep {
+    /// Number of the group within its [`Groups`](crate::Groups), in the order they were created.
+    pub group: u64,
+    /// Number of steps that the group's flows took before this one.
+    pub step: u64,
+    /// The flow's [`Member::id`](windlass_controllers::Member::id).
+    pub member: u64,
 }
 
 impl<C: ConfiguredController> Group<C> {

@@ -1,9 +1,10 @@
-//! Bytes in flight for stacks that report them only now and then.
+//! Bytes in flight for stacks that report them only now and then, and idle senders: nothing in flight and nothing to
+//! send, for longer than a probe timeout.
 
-use windlass_controllers::event::PacketsAcked;
-use windlass_controllers::{ConfiguredController, Time};
+use windlass_controllers::event::{IdleRestart, PacketsAcked};
+use windlass_controllers::{ConfiguredController, Span, Time};
 
-use crate::{DeliveryRateState, Silence};
+use crate::{DeliveryRateState, Flow, longest_pacing_delay};
 
 /// Bytes in flight of one flow, between the exact figures a stack gives with its
 /// acknowledgements: what was sent since is added, what was lost since is taken out.
@@ -127,6 +128,46 @@ impl InFlight {
         if let Some(snapshot) = newest {
             snapshot.apply_to(acked);
         }
+    }
+}
+
+/// A time with nothing in flight.
+///
+/// It alone does not make a sender idle: an acknowledgement of the whole flight empties it, and a
+/// pacer whose gap is longer than a round trip empties it after every packet. With nothing in flight
+/// the window has room, so that a sender with data waits for its pacer and for nothing else. Where a
+/// stack does not report whether there is something to send, a sender that lets the time pass at
+/// which its pacer would have let go had nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Silence {
+    /// Since when nothing is in flight, and as far as the sender knows nothing is there to send.
+    pub since: Time,
+    /// When the newest packet before it was sent; zero if that is not known.
+    pub newest_sent_at: Time,
+}
+
+impl Silence {
+    /// The restart for the controller as the silence ends at `now`, if the sender had nothing to send for longer
+    /// than its probe timeout `pto`. Its pacer might have blocked a packet until `held_until`.
+    #[must_use]
+    pub fn end(self, now: Time, held_until: Time, pto: Span) -> Option<IdleRestart> {
+        let restart = IdleRestart::new(now.since(self.since.max(held_until)), pto);
+        restart.is_long().then_some(restart)
+    }
+
+    /// As [`end`](Self::end), for a stack that does not report whether there is something to send. `flow` is on a
+    /// path of datagrams of `mtu` bytes whose smoothed RTT is `smoothed`, zero if that is not known.
+    #[must_use]
+    pub fn end_of<C: ConfiguredController>(
+        self,
+        flow: &Flow<C>,
+        now: Time,
+        smoothed: Span,
+        mtu: u32,
+        pto: Span,
+    ) -> Option<IdleRestart> {
+        let delay = flow.with_decision(|decision| longest_pacing_delay(decision, smoothed, mtu));
+        self.end(now, self.newest_sent_at + delay, pto)
     }
 }
 

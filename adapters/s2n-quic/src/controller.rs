@@ -9,8 +9,7 @@ use windlass_adapter::{Flow, NamedController};
 use windlass_controllers::ConfiguredController;
 
 use crate::PacketInfo;
-use crate::path::{CachedState, Path};
-use crate::pending_flow::PendingFlow;
+use crate::path::{CachedState, Path, PendingFlow};
 
 /// A windlass controller as s2n-quic takes one; made by an [`Endpoint`](crate::Endpoint).
 ///

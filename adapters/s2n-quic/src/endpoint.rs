@@ -15,7 +15,7 @@ use windlass_adapter::{
 use windlass_controllers::ConfiguredController;
 use windlass_controllers::param::Value;
 
-use crate::pending_flow::PendingFlow;
+use crate::path::PendingFlow;
 #[cfg(feature = "qlog")]
 use crate::qlog::{Qlog, Recorders};
 use crate::{Controller, PROVIDES, STACK};

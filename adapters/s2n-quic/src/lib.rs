@@ -33,12 +33,10 @@
 mod ack_delay;
 mod clock;
 mod controller;
-mod datagrams;
 mod endpoint;
 mod pacer;
 mod packet;
 mod path;
-mod pending_flow;
 #[cfg(feature = "qlog")]
 mod qlog;
 

@@ -21,7 +21,6 @@ use windlass_qlog::{
 use crate::{NewFlow, STACK};
 
 mod connection;
-mod frames;
 
 pub use connection::Connection;
 
@@ -361,7 +360,7 @@ impl Subscriber for Qlog {
 
     fn on_bbr_state_changed(&mut self, context: &mut Context, meta: &ConnectionMeta, event: &events::BbrStateChanged) {
         if let Some(connection) = context {
-            connection.state(nanos(meta), frames::bbr_state(&event.state));
+            connection.state(nanos(meta), connection::bbr_state(&event.state));
         }
     }
 

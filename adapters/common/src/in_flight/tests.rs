@@ -83,3 +83,13 @@ fn bare_acks_leave_no_snapshots() {
     flight.acknowledged(Time(1000), 0, Time::ZERO);
     assert_eq!(departed(&mut flight, 1000, 999, 0, 45), None);
 }
+
+#[test]
+fn idle_is_longer_than_a_probe_timeout_without_the_pacers_part() {
+    let silence = Silence { since: Time(100), newest_sent_at: Time(60) };
+    assert_eq!(silence.end(Time(150), Time(90), Span(50)), None, "no longer than a probe timeout");
+    assert_eq!(silence.end(Time(151), Time(90), Span(50)), Some(IdleRestart::new(Span(51), Span(50))));
+    assert_eq!(silence.end(Time(1000), Time(960), Span(50)), None, "it waited for its pacer");
+    assert_eq!(silence.end(Time(1000), Time(900), Span(50)), Some(IdleRestart::new(Span(100), Span(50))));
+    assert_eq!(silence.end(Time(90), Time(0), Span(0)), None, "time that goes back");
+}

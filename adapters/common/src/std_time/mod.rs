@@ -7,7 +7,6 @@
 
 mod clock;
 mod factory;
-mod number;
 mod path;
 
 pub use clock::{Clock, span};

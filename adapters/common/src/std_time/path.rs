@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use windlass_controllers::{ConfiguredController, Span, Time};
 
 use super::clock::{Clock, span};
-use super::number::Number;
 use crate::{Flow, LostPackets, PathFlow, Sent};
 
 /// A [`PathFlow`] as these stacks call it.
@@ -28,6 +27,31 @@ pub struct Path<C: ConfiguredController> {
     newest_pn: Number,
     largest: Number,
     newest_lost: Time,
+}
+
+/// A packet number in one word, smaller than any when unknown: an `Option` takes two, and
+/// several instructions to compare.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+struct Number(u64);
+
+impl Number {
+    #[inline]
+    fn get(self) -> Option<u64> {
+        self.0.checked_sub(1)
+    }
+
+    #[inline]
+    fn is_known(self) -> bool {
+        self.0 > 0
+    }
+}
+
+impl From<Option<u64>> for Number {
+    /// There are less than 2⁶² numbers (`RFC 9000 §12.3`); a larger one counts as unknown.
+    #[inline]
+    fn from(pn: Option<u64>) -> Number {
+        Number(pn.map_or(0, |pn| pn.wrapping_add(1)))
+    }
 }
 
 /// A packet that was acknowledged.

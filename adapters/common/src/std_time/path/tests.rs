@@ -401,3 +401,12 @@ fn a_frame_without_a_new_largest_packet_brings_no_sample() {
     assert_eq!(sample(10, 70, 6), Some((millis(60), folded)), "same burst, next packet");
     assert!(sample(30, 80, 0).is_some(), "first of the next number space");
 }
+
+#[test]
+fn the_unknown_is_less_than_any_number() {
+    let [none, first, second] = [None, Some(0), Some(1)].map(Number::from);
+    assert!(none < first && first < second);
+    assert_eq!([none, first, second].map(Number::get), [None, Some(0), Some(1)]);
+    assert!(first.is_known() && !none.is_known());
+    assert_eq!(Number::from(Some(u64::MAX)).get(), None);
+}
