@@ -68,7 +68,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-// So that unit tests can share `tests/it/flows.rs` with the integration tests.
+// So that unit tests can share `tests/it/shared.rs` with the integration tests.
 #[cfg(test)]
 extern crate self as windlass_controllers;
 #[cfg(test)]

@@ -2,7 +2,6 @@
 #![allow(dead_code, reason = "each test uses what it needs")]
 
 pub mod driven;
-pub mod groups;
 pub mod pipe;
 pub mod trace;
 
@@ -13,12 +12,10 @@ use crate::parts::window_controller::{State, WindowController};
 use crate::parts::window_scheme::WindowScheme;
 use crate::{Controller, Event, EventKind, Parameters, Path, Span, Table, Time, View};
 
-#[path = "../tests/it/cases.rs"]
-mod cases;
-#[path = "../tests/it/flows.rs"]
-pub mod flows;
+#[path = "../tests/it/shared.rs"]
+mod shared;
 
-pub use cases::{cases, one_of, runs};
+pub use shared::{Flows, cases, one_of, runs};
 
 /// Datagram size of the tests, bytes.
 pub const MTU: u32 = 1000;
@@ -117,4 +114,54 @@ pub fn state_variable<C: Controller<Group = ()>>(params: &C::Params, state: &C::
 #[track_caller]
 pub fn assert_close(a: f64, b: f64, tolerance: f64) {
     assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{a} is not {b} within {tolerance}");
+}
+
+/// Groups of flows and what happens to their members, for the tests of grouped schemes.
+pub mod groups {
+    use std::vec::Vec;
+
+    use super::{Flows, PATH, acked, lost};
+    use crate::{ConfiguredController, Controller, Event, EventKind, Static, Time};
+
+    /// A group whose members are in congestion avoidance with these windows.
+    pub fn group<C: Controller + core::fmt::Debug + 'static>(params: C::Params, windows: &[f64]) -> Flows<Static<C>> {
+        let mut group = Flows::new(Static(params));
+        for cwnd in windows {
+            group.join(&PATH);
+            let me = group.members.len() - 1;
+            group.members[me].cwnd = *cwnd;
+            group.members[me].ssthresh = 2.0;
+        }
+        group
+    }
+
+    /// An event of member `me` at `ms`.
+    pub fn on<E: ConfiguredController>(group: &mut Flows<E>, me: usize, ms: u64, kind: EventKind) {
+        group.step(me, &Event::new(Time(ms * 1_000_000), kind));
+    }
+
+    /// Loses a packet just sent.
+    pub fn lose<E: ConfiguredController>(group: &mut Flows<E>, me: usize, ms: u64) {
+        on(group, me, ms, EventKind::PacketsLost(lost(Time(ms * 1_000_000))));
+    }
+
+    /// Acknowledges `packets` sent one RTT before.
+    pub fn ack<E: ConfiguredController>(group: &mut Flows<E>, me: usize, ms: u64, packets: u32) {
+        on(group, me, ms, EventKind::PacketsAcked(acked(packets, Time(ms * 1_000_000))));
+    }
+
+    /// Persistent congestion.
+    pub fn time_out<E: ConfiguredController>(group: &mut Flows<E>, me: usize, ms: u64) {
+        on(group, me, ms, EventKind::PersistentCongestion(lost(Time(ms * 1_000_000))));
+    }
+
+    /// The members' windows.
+    pub fn windows<E: ConfiguredController>(group: &Flows<E>) -> Vec<f64> {
+        group.members.iter().map(|member| member.cwnd).collect()
+    }
+
+    /// The members' thresholds.
+    pub fn thresholds<E: ConfiguredController>(group: &Flows<E>) -> Vec<f64> {
+        group.members.iter().map(|member| member.ssthresh).collect()
+    }
 }

@@ -27,7 +27,6 @@ pub mod guided;
 pub mod high_speed;
 pub mod limits;
 pub(crate) mod marks;
-pub(crate) mod minima;
 pub(crate) mod parallel;
 pub(crate) mod probe_rtt;
 pub mod proecn;

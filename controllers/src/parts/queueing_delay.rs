@@ -2,7 +2,7 @@
 //! exceeds the least of the latest few minutes by.
 
 use crate::Time;
-use crate::parts::minima::Minima;
+use crate::parts::windowed::Minima;
 
 /// Most minutes a base delay can be remembered for (`spec: arumaithurai §5.2`: below 20).
 pub const MOST_MINUTES: usize = 19;

@@ -69,7 +69,7 @@ mod tests {
 
     type Cocoon = WindowController<super::Cocoon>;
 
-    type Group = testkit::flows::Flows<Static<Cocoon>>;
+    type Group = testkit::Flows<Static<Cocoon>>;
 
     /// Members with these windows and so many packets in flight.
     fn flying(members: &[(f64, u64)]) -> Group {

@@ -8,8 +8,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::flows::Flows;
 use crate::sender::Sender;
+use crate::shared::Flows;
 use windlass_controllers::{Algorithm, Decision};
 
 /// Events of each connection; four connections of up to four flows make a digest.

@@ -4,8 +4,8 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use crate::flows::Flows;
 use crate::sender::Sender;
+use crate::shared::Flows;
 use windlass_controllers::event::{OneWay, Queueing, RttSample};
 use windlass_controllers::parts::base::Base;
 use windlass_controllers::parts::base_delay;
@@ -49,7 +49,7 @@ fn quartered(rtt: &RttSample) -> RttSample {
 
 /// Sequences per pair of schemes.
 fn seeds() -> Range<u64> {
-    0..u64::from(crate::cases::wanted(10_000))
+    0..u64::from(crate::shared::wanted(10_000))
 }
 
 /// Events of a sequence: a few, or now and then so many that a flow gets far.

@@ -5,8 +5,8 @@
 //! `WINDLASS_FUZZ_STEPS` sets the number of steps per controller (default 2·10⁶ when
 //! optimised, 2·10⁵ otherwise), `WINDLASS_FUZZ_SEED` the first seed.
 
-use crate::flows::Flows;
 use crate::sender::Sender;
+use crate::shared::Flows;
 use windlass_controllers::event::{PacketSent, WindowSet};
 use windlass_controllers::parts::careful_resume::Resuming;
 use windlass_controllers::{Algorithm, Decision, Event, EventKind, Member, SavedPath, Signals, Span, Table, View};

@@ -2,8 +2,8 @@
 //! (`spec: sharma §2, §10`; `spec: arumaithurai §1.5, §1.6, §8`). To hold another one to
 //! it: its line in [`SCHEMES`].
 
-use crate::cases::cases;
 use crate::script::{Flow, MTU, TestEvent, script};
+use crate::shared::cases;
 use proptest::prelude::*;
 use windlass_controllers::param::Value;
 use windlass_controllers::{Algorithm, Decision, Event, Phase, Time};

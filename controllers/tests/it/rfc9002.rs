@@ -1,7 +1,7 @@
 //! RFC 9002 §7 by its letter: initial windows of every controller, and one response to one
 //! congestion.
 
-use crate::flows::Flows;
+use crate::shared::Flows;
 use windlass_controllers::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample, SpuriousLoss};
 use windlass_controllers::param::Value;
 use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Span, Time};

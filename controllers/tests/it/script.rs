@@ -1,7 +1,7 @@
 //! Scripts of what happens to one sender, and a flow that lives through them.
 
-use crate::cases::one_of;
-use crate::flows::Flows;
+use crate::shared::Flows;
+use crate::shared::one_of;
 use proptest::prelude::*;
 use windlass_controllers::event::{
     EcnCe, IdleRestart, LossTrigger, PacketsAcked, PacketsLost, RttSample, SpuriousLoss,

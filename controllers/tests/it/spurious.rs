@@ -1,7 +1,7 @@
 //! What a spurious loss takes back: the response to those losses, and never one to a mark.
 
-use crate::flows::Flows;
 use crate::sender::Sender;
+use crate::shared::Flows;
 use windlass_controllers::event::{EcnCe, PacketsAcked, PacketsLost, RttSample, SpuriousLoss};
 use windlass_controllers::{Algorithm, Event, EventKind, Path, Span, Time};
 

@@ -1,8 +1,8 @@
 //! TCP-P against a second reading of the document that holds all flows in one place and
 //! applies everything at once: the same tables to the bit (`spec: cho §4.3, §10.8`).
 
-use crate::flows::Flows;
 use crate::sender::Sender;
+use crate::shared::Flows;
 use windlass_controllers::parts::base::Base;
 use windlass_controllers::parts::limits::{Growth, Limits};
 use windlass_controllers::parts::window_controller::WindowController;
@@ -177,7 +177,7 @@ fn compare(flows: &Flows<Static<TcpP>>, reference: &Group, place: &str) {
 #[test]
 fn whole_group_replay() {
     let (mut guarded, mut cut) = (0, 0);
-    let cases = crate::cases::wanted(10_000);
+    let cases = crate::shared::wanted(10_000);
     for seed in 0..u64::from(cases) {
         let base = if seed % 2 == 0 { Base::default() } else { Limits::cho().into() };
         let slow_start_cap = if seed % 3 == 0 { f64::INFINITY } else { 1.0 };

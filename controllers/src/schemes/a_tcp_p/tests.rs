@@ -4,7 +4,7 @@
 use super::*;
 use crate::Event;
 use crate::parts::window_controller::WindowController;
-use crate::testkit::flows::Flows;
+use crate::testkit::Flows;
 use crate::testkit::groups::windows;
 use crate::testkit::{self, PATH, acked, lost, rtt};
 use crate::{Controller, Parameters, Span, Static, Time};

@@ -1,15 +1,15 @@
 //! `draft-ietf-ccwg-bbr-06`.
 
-mod invariants;
+mod losses;
 mod path;
 mod samples;
-mod undo;
 
 use super::state::{AckPhase, BbrState};
 use super::*;
 use crate::event::{Delivery, IdleRestart, PacketsAcked, SpuriousLoss};
-use crate::testkit::{self, MTU, PATH, acked, lost};
+use crate::testkit::{self, MTU, PATH, acked, cases, lost, runs, trace};
 use path::Path as Link;
+use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 const PACKET: f64 = MTU as f64;
@@ -129,6 +129,17 @@ fn lose(params: &Params, state: State, ms: u64) -> State {
     step(params, state, ms, EventKind::PacketsLost(lost(Time((ms - 100) * MS))))
 }
 
+/// A flow that probes, with what would make the next ACK show three per cent lost.
+fn probing(params: &Params, mode: BbrState) -> State {
+    let mut state = cruising(params, mode);
+    state.is_bw_probe_sample = true;
+    lose(params, state, 1250)
+}
+
+fn three_lost(frame: &mut PacketsAcked) {
+    frame.delivery.as_mut().unwrap().lost = 3 * u64::from(MTU);
+}
+
 /// §5.3.1.3: six places and more than two per cent in a full round.
 #[test]
 fn startup_ends_on_high_loss() {
@@ -233,127 +244,6 @@ fn each_state_has_its_gains() {
     let mut state = cruising(&params, BbrState::Startup);
     state.set_pacing_rate(&params);
     testkit::assert_close(state.pacing_rate, 2.77 * 0.99 * 1e6, 1e-12);
-}
-
-/// A flow that probes, with what would make the next ACK show three per cent lost.
-fn probing(params: &Params, mode: BbrState) -> State {
-    let mut state = cruising(params, mode);
-    state.is_bw_probe_sample = true;
-    lose(params, state, 1250)
-}
-
-fn three_lost(frame: &mut PacketsAcked) {
-    frame.delivery.as_mut().unwrap().lost = 3 * u64::from(MTU);
-}
-
-/// §5.5.10.2.
-#[test]
-fn too_much_loss_in_a_probe_bounds_what_is_in_flight() {
-    let params = Params::default();
-    let state = acks(&params, probing(&params, BbrState::ProbeBwUp), 1300, three_lost);
-    assert_eq!(
-        (state.state, state.prev_probe_too_high, state.is_bw_probe_sample),
-        (BbrState::ProbeBwDown, true, false)
-    );
-    assert_eq!(state.inflight_longterm, 100.0 * PACKET, "what was in flight");
-    let state = acks(&params, probing(&params, BbrState::ProbeBwUp), 1300, |frame| {
-        three_lost(frame);
-        frame.newest_in_flight = Some(50 * u64::from(MTU));
-    });
-    assert_eq!(state.inflight_longterm, 0.7 * 100.0 * PACKET, "but β of the target");
-    let state = acks(&params, probing(&params, BbrState::ProbeBwUp), 1300, |frame| {
-        frame.delivery.as_mut().unwrap().lost = 2 * u64::from(MTU);
-    });
-    assert_eq!((state.state, state.inflight_longterm), (BbrState::ProbeBwUp, f64::INFINITY), "two per cent are borne");
-    let state = acks(&params, cruising(&params, BbrState::ProbeBwCruise), 1300, three_lost);
-    assert_eq!(state.inflight_longterm, f64::INFINITY, "only in a probe");
-}
-
-/// §5.3.3.6: the probe after one that lost too much ends at the bound, and the next
-/// follows at once.
-#[test]
-fn probing_after_loss_is_cautious() {
-    let params = Params::default();
-    let mut state = cruising(&params, BbrState::ProbeBwUp);
-    state.prev_probe_too_high = true;
-    state.inflight_longterm = 100.0 * PACKET;
-    state.cwnd = 100.0 * PACKET;
-    state.next_round_delivered = u64::MAX;
-    state = acks(&params, state, 1300, |_| {});
-    assert_eq!(
-        (state.state, state.prev_probe_precautionary, state.prev_probe_too_high),
-        (BbrState::ProbeBwDown, true, false)
-    );
-    state = acks(&params, state, 1400, |_| {});
-    assert_eq!((state.state, state.prev_probe_precautionary), (BbrState::ProbeBwRefill, false));
-}
-
-/// §5.3.3.5: 1, 2, 4 … packets per round while the bound is what holds the flow back.
-#[test]
-fn the_bound_grows_double_each_round() {
-    let params = Params::default();
-    let mut state = cruising(&params, BbrState::ProbeBwUp);
-    state.inflight_longterm = 100.0 * PACKET;
-    state.cwnd = 100.0 * PACKET;
-    state.probe_up_acked_per_inc = 100.0 * PACKET;
-    state.bw_probe_up_rounds = 1;
-    let mut bounds = std::vec::Vec::new();
-    for round in 0..4u64 {
-        state = acks(&params, state, 1300 + 100 * round, |frame| {
-            // A whole window is acknowledged, and was in use.
-            frame.bytes = state.cwnd as u64;
-            frame.in_flight_before = state.cwnd as u64;
-            frame.in_flight = 0;
-            frame.newest_in_flight = Some(0);
-        });
-        bounds.push((state.inflight_longterm / PACKET) as u32);
-    }
-    assert_eq!(bounds, [101, 103, 107, 115]);
-}
-
-/// §5.5.10.3: once per round, towards what was delivered, β at most.
-#[test]
-fn losses_outside_probes_lower_the_short_term_bounds() {
-    let params = Params::default();
-    let mut state = cruising(&params, BbrState::ProbeBwCruise);
-    state = lose(&params, state, 1250);
-    assert_eq!(state.bw_shortterm, f64::INFINITY, "not before the round is over");
-    state = acks(&params, state, 1300, |frame| frame.delivered -= 50_000);
-    assert_eq!((state.bw_shortterm, state.inflight_shortterm), (700_000.0, 140.0 * PACKET));
-    assert_eq!(state.cwnd, 140.0 * PACKET);
-    state = lose(&params, state, 1350);
-    state = acks(&params, state, 1400, |_| {});
-    assert_eq!(state.bw_shortterm, 1_000_000.0, "what was delivered, if more");
-    let refilled = {
-        state.bw_probe_wait = Span::ZERO;
-        acks(&params, state, 1500, |_| {})
-    };
-    assert_eq!((refilled.state, refilled.bw_shortterm), (BbrState::ProbeBwRefill, f64::INFINITY), "REFILL forgets");
-}
-
-#[test]
-fn marks_are_answered_as_losses_are() {
-    let params = Params::default();
-    let state = cruising(&params, BbrState::ProbeBwCruise);
-    let marked = step(&params, state, 1250, EventKind::EcnCe(testkit::marked(Time(1150 * MS))));
-    assert!(marked.is_loss_in_round);
-    assert_eq!(acks(&params, marked, 1300, |frame| frame.delivered -= 50_000).bw_shortterm, 700_000.0);
-}
-
-/// §5.6.4.4.
-#[test]
-fn persistent_congestion_leaves_the_least_and_recovers_at_once() {
-    let params = Params::default();
-    let state = cruising(&params, BbrState::ProbeBwCruise);
-    let mut after = step(&params, state, 1300, EventKind::PersistentCongestion(lost(Time(1200 * MS))));
-    assert_eq!(after.cwnd, 10.0 * PACKET, "nine in flight and one");
-    after = step(
-        &params,
-        after,
-        1500,
-        EventKind::PacketsAcked(PacketsAcked { newest_sent_at: Time(1400 * MS), ..ack(1500, after.delivered) }),
-    );
-    assert!(after.cwnd >= 0.7 * 200.0 * PACKET, "{}", after.cwnd);
 }
 
 /// §5.2.1 `C.cwnd = C.InitialCwnd`: the floor of four packets is `SetCwnd()`'s, which an ACK brings (§5.6.4.6).
@@ -470,4 +360,50 @@ fn a_shallow_buffer_is_not_overrun_for_long() {
     let run = link.run(&params, 30.0);
     assert!(run.goodput > 0.85 * link.rate, "{} of {}", run.goodput, link.rate);
     assert!(run.lost < 0.03, "{} lost", run.lost);
+}
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    /// §5.6.4.3: four packets at least, once anything was delivered; the pacing rate is never zero;
+    /// a bound not reached is infinite, never a NaN.
+    #[test]
+    fn the_floor_holds_and_pacing_goes_on(script in trace::scripts(50), seed in any::<u64>()) {
+        let params = Params::default();
+        let mut wrong = None;
+        trace::run::<Bbr>(&params, seed, &script, |_, event, after| {
+            let decision = after.decision(&params);
+            let least = if after.delivered > 0 { 4.0 * after.mtu } else { after.mtu };
+            let fits = decision.cwnd as f64 >= least.floor() && decision.pacing_rate > Some(0);
+            #[allow(clippy::eq_op)]
+            let sound = after == after && after.bw <= after.max_bw;
+            if !(fits && sound) && wrong.is_none() {
+                wrong = Some((*event, decision));
+            }
+        });
+        prop_assert!(wrong.is_none(), "{wrong:?}");
+    }
+}
+
+/// Links of all kinds are filled, and every state is reached.
+#[test]
+fn links_are_filled_and_every_state_is_reached() {
+    runs(24, (5.0..60.0f64, 5..120u64, 0.5..6.0f64), |(mbps, ms, buffer)| {
+        let mut link = Link { rate: mbps * 1e6 / 8.0, base: Span::from_millis(ms), buffer: 0.0 };
+        link.buffer = (buffer * link.bdp()).max(20.0 * PACKET);
+        let run = link.run(&Params::default(), 12.0);
+        for mode in [
+            BbrState::Startup,
+            BbrState::Drain,
+            BbrState::ProbeBwDown,
+            BbrState::ProbeBwCruise,
+            BbrState::ProbeBwRefill,
+            BbrState::ProbeBwUp,
+            BbrState::ProbeRtt,
+        ] {
+            prop_assert!(run.seen(mode), "{mode:?}");
+        }
+        prop_assert!(run.goodput > 0.8 * link.rate, "{} of {}", run.goodput, link.rate);
+        Ok(())
+    });
 }

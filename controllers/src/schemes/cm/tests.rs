@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::{IdleRestart, SpuriousLoss};
-use crate::testkit::flows::Flows;
+use crate::testkit::Flows;
 use crate::testkit::groups::{ack, lose, on, time_out, windows};
 use crate::testkit::{self, MTU, PATH, acked, cases};
 use crate::{Parameters, Span, Static, Time};

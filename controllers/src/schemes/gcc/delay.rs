@@ -3,7 +3,7 @@
 
 use super::Params;
 use crate::Time;
-use crate::parts::minima::Minima;
+use crate::parts::windowed::Minima;
 
 /// Groups of which the shortest time between departures counts: the draft's K has no value; as in libwebrtc.
 const K: u32 = 60;

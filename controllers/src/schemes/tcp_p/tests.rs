@@ -6,7 +6,7 @@ use super::*;
 use crate::Event;
 use crate::event::{PacketsAcked, SpuriousLoss};
 use crate::parts::window_controller::WindowController;
-use crate::testkit::flows::Flows;
+use crate::testkit::Flows;
 use crate::testkit::groups::{ack, lose, on, thresholds, time_out, windows};
 use crate::testkit::{self, PATH, acked, assert_close, lost, rtt};
 use crate::{Controller, EventKind, Parameters, Span, Static, Table, Time};

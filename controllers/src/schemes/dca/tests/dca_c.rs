@@ -3,7 +3,7 @@
 
 use super::super::*;
 use crate::parts::window_controller::WindowController;
-use crate::testkit::flows::Flows;
+use crate::testkit::Flows;
 use crate::testkit::groups::{on, thresholds, windows};
 use crate::testkit::{self, PATH, acked, lost, rtt};
 use crate::{EventKind, Parameters, Span, Static, Time};

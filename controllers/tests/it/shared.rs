@@ -1,12 +1,14 @@
-//! How many cases of a property are tried.
+//! What these tests share with the unit tests: how many cases of a property are tried, and a group of flows.
 #![allow(dead_code, reason = "each test uses what it needs")]
 
 use std::boxed::Box;
 use std::fmt::Debug;
+use std::vec::Vec;
 
 use proptest::prelude::*;
 use proptest::strategy::{NewTree, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRunner};
+use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Member, Path, Table, Time, View};
 
 /// `n` cases of a property, or as many as `PROPTEST_CASES` says (`proptest!` has it override
 /// any number); the same ones in every run.
@@ -72,5 +74,56 @@ impl<T: Debug, const N: usize> Strategy for OneOf<T, N> {
             })
             .expect("what is drawn is below the sum of the weights");
         strategy.new_tree(runner)
+    }
+}
+
+/// Flows of one group with the table they share, as an adapter would keep it; an ungrouped controller ignores the table.
+pub struct Flows<E: ConfiguredController> {
+    pub engine: E,
+    pub shared: E::Group,
+    pub members: Vec<Member>,
+    pub states: Vec<E::State>,
+    next_id: u64,
+}
+
+impl<E: ConfiguredController> Flows<E> {
+    pub fn new(engine: E) -> Self {
+        let shared = engine.group();
+        Flows { engine, shared, members: Vec::new(), states: Vec::new(), next_id: 0 }
+    }
+
+    pub fn join(&mut self, path: &Path) {
+        let state = self.engine.start(path);
+        self.adopt(state, path.now);
+    }
+
+    /// A flow that comes from elsewhere joins.
+    pub fn adopt(&mut self, state: E::State, now: Time) {
+        self.members.push(Member::new(self.next_id));
+        self.states.push(state);
+        self.next_id += 1;
+        self.step(self.states.len() - 1, &Event::new(now, EventKind::Joined));
+    }
+
+    /// A flow leaves, announced or not.
+    pub fn leave(&mut self, me: usize, now: Time, says_so: bool) -> E::State {
+        if says_so {
+            self.step(me, &Event::new(now, EventKind::Left));
+        }
+        self.members.remove(me);
+        self.states.remove(me)
+    }
+
+    pub fn step(&mut self, me: usize, event: &Event) {
+        let table = Table { shared: &mut self.shared, members: &mut self.members, me };
+        self.engine.step(&mut self.states[me], table, event);
+    }
+
+    pub fn view(&self, me: usize) -> View<'_, E::Group> {
+        View { shared: &self.shared, members: &self.members, me }
+    }
+
+    pub fn decide(&self, me: usize) -> Decision {
+        self.engine.decide(&self.states[me], self.view(me))
     }
 }
