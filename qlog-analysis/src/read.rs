@@ -24,7 +24,6 @@ mod http;
 mod input;
 pub(crate) mod netlog;
 mod packet;
-mod records;
 mod recovery;
 pub(crate) mod sequence;
 pub(crate) mod state;

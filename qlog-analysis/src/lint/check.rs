@@ -8,13 +8,11 @@ use windlass_qlog::Profile;
 use super::{Place, Report, Rule};
 
 mod event;
-mod flight;
 mod frames;
 mod header;
 mod metrics;
 mod packet;
 mod value;
-mod views;
 
 /// Layout of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,9 +69,9 @@ struct TraceState {
     namespaces: Vec<(String, Place)>,
     /// Schemas the header lists; `None` where it lists none, which is a finding of its own.
     schemas: Option<Vec<String>>,
-    flight: flight::Flight,
+    flight: packet::Flight,
     rtt: metrics::RttWatch,
-    views: views::Views,
+    views: frames::Views,
 }
 
 /// Namespaces remembered; a file with more is hostile.

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::block::Block;
-use super::{Records, records};
+use super::Records;
+use super::block::{self, Block};
 use crate::json::{Cursor, Malformed};
 use crate::model::{
     Batch, Event, EventKind, FlowControl, FlowControlKind, HttpField, HttpFrame, HttpFrameKind, Name, Packet,
@@ -268,7 +268,7 @@ impl Netlog {
         let of_packet = kind.is_some_and(Kind::is_of_packet);
         if records.keeps(of_packet) {
             let group = session.group(batch);
-            records::keep_part((now, group), name, of_packet, params, batch);
+            block::keep_part((now, group), name, of_packet, params, batch);
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ fn measures(header: &str, records: &[String]) -> Measures {
 }
 
 fn recorded(name: &str) -> Option<(Summary, Measures)> {
-    let path = crate::recorded::at_hand()?.join(name);
+    let path = crate::read_recorded::at_hand()?.join(name);
     let (summary, mut found) = measure(open(&path).unwrap(), &Options::default()).unwrap();
     Some((summary, found.remove(0).measures))
 }
@@ -294,7 +294,7 @@ fn a_header_on_two_lines_and_a_cut_file_are_read_with_their_units() {
     if let Some((_, cut)) = recorded("handmade-pico-live.qlog.gz") {
         assert_eq!((cut.packets_sent, cut.packets_received, cut.rtt.unwrap().max), (Some(1), Some(1), 40.0));
     }
-    let own = crate::recorded::own();
+    let own = crate::read_recorded::own();
     for name in ["two-line-header.qlog", "unfinished-draft00.qlog"] {
         let (_, found) = measure(open(&own.join(name)).unwrap(), &Options::default()).unwrap();
         assert!(found[0].measures.packets_sent.is_some() && found[0].measures.duration < 10.0, "{name}");

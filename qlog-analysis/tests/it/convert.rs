@@ -225,7 +225,7 @@ fn unacknowledged(file: &[u8]) -> Vec<String> {
 /// Our own traces, and those of other implementations where they are at hand.
 fn traces() -> Vec<(String, Vec<u8>)> {
     let name = |path: &std::path::Path| path.file_name().unwrap().to_string_lossy().into_owned();
-    crate::recorded::all().iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
+    crate::read_recorded::all().iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
 }
 
 /// Records of a recorded trace that are none: one was cut while it was written, one ends

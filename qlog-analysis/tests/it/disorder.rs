@@ -50,7 +50,7 @@ enum Framing {
 fn references() -> Vec<Trace> {
     let mut all = vec![("transfer".to_owned(), String::from_utf8(reference::plain("aa")).unwrap())];
     for name in ["ietf-simulator.sqlog", "ietf-quinn.sqlog", "03-quinn.sqlog", "03-quinn-lines.qlog"] {
-        let text = std::fs::read_to_string(crate::recorded::own().join(name)).unwrap();
+        let text = std::fs::read_to_string(crate::read_recorded::own().join(name)).unwrap();
         all.push((name.to_owned(), text));
     }
     let records = |text: &str| {

@@ -148,7 +148,7 @@ fn check(series: &ConnectionSeries, name: &str, most: usize) -> usize {
 #[test]
 fn the_lines_of_recorded_traces_come_to_their_measures() {
     let mut checked = 0;
-    for path in crate::recorded::all() {
+    for path in crate::read_recorded::all() {
         for most in [ROOM, 200] {
             let Ok((_, found)) =
                 open(&path).map_err(drop).and_then(|input| read_series(input, &Options::default(), most).map_err(drop))

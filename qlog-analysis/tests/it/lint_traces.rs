@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use windlass_qlog_analysis::lint::{Profile, Report, Rule, lint};
 
 fn directory() -> Option<PathBuf> {
-    let path = crate::recorded::folder();
+    let path = crate::read_recorded::folder();
     if !path.is_dir() {
         println!("skipped: there are no traces at {}", path.display());
         return None;

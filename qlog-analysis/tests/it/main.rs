@@ -15,5 +15,4 @@ mod order;
 mod paths;
 mod pseudonyms;
 mod read_recorded;
-mod recorded;
 mod reference;

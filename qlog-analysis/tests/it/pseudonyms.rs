@@ -44,7 +44,7 @@ fn secrets(value: &Value, key: &str, found: &mut BTreeSet<String>) {
 #[test]
 fn recorded_traces_keep_their_measures_and_lose_their_names() {
     let (mut traces, mut hidden) = (0, 0);
-    for path in crate::recorded::all() {
+    for path in crate::read_recorded::all() {
         let mut text = Vec::new();
         if open(&path).map(|mut input| input.read_to_end(&mut text)).is_err() {
             continue;
@@ -76,6 +76,6 @@ fn recorded_traces_keep_their_measures_and_lose_their_names() {
         hidden += found.len();
     }
     // Our own have none.
-    let least = if crate::recorded::at_hand().is_some() { 10 } else { 0 };
+    let least = if crate::read_recorded::at_hand().is_some() { 10 } else { 0 };
     assert!(traces >= 10 && hidden >= least, "{hidden} names of {traces} traces");
 }

@@ -1,4 +1,4 @@
-//! Traces recorded by many implementations, where they are at hand: what is read of them
+//! Traces recorded by many implementations: where they lie, if they are at hand, and what is read of them
 //! against an independent count in Python, and against what their list says is in them.
 
 use std::collections::BTreeMap;
@@ -9,18 +9,47 @@ use std::process::Command;
 use windlass_qlog_analysis::model::{Event, EventKind, Metrics};
 use windlass_qlog_analysis::read::{Input, Options, ReadError, open, read, twice};
 
-fn opened(path: &Path) -> Result<Input<Box<dyn Read + Send>>, ReadError> {
-    Ok(open(path)?)
+/// The directory `WINDLASS_TRACES` names, or `shared/traces` beside the workspace.
+pub fn folder() -> PathBuf {
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/traces"));
+    std::env::var_os("WINDLASS_TRACES").map_or_else(beside, PathBuf::from)
 }
 
-fn traces() -> Option<PathBuf> {
-    crate::recorded::at_hand()
+/// Small traces of our own, in this repository.
+pub fn own() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/traces"))
+}
+
+/// The folder of recorded traces; says so where there is none.
+pub fn at_hand() -> Option<PathBuf> {
+    let folder = folder();
+    let there = folder.join("MANIFEST.md").exists();
+    if !there {
+        println!("skipped: there are no recorded traces at {}; our own are read", folder.display());
+    }
+    there.then_some(folder)
+}
+
+/// Our own traces, and the recorded ones where they are at hand.
+pub fn all() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for folder in [Some(own()), at_hand()].into_iter().flatten() {
+        files.extend(folder.read_dir().unwrap().map(|entry| entry.unwrap().path()));
+    }
+    files.retain(|path| path.extension().is_none_or(|ending| ending != "md"));
+    files.sort();
+    assert!(files.len() >= 15, "only {} traces", files.len());
+    files
+}
+
+fn opened(path: &Path) -> Result<Input<Box<dyn Read + Send>>, ReadError> {
+    Ok(open(path)?)
 }
 
 /// A lone clone has these: every framing, schema version and compression.
 #[test]
 fn own_traces_are_read_whole() {
-    let folder = crate::recorded::own();
+    let folder = own();
     let list = std::fs::read_to_string(folder.join("MANIFEST.md")).unwrap();
     let rows: Vec<Vec<&str>> =
         list.lines().skip(8).map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect();
@@ -44,7 +73,7 @@ fn own_traces_are_read_whole() {
         }
         seen.insert((framing, schema));
     }
-    let files = crate::recorded::own().read_dir().unwrap().count();
+    let files = own().read_dir().unwrap().count();
     assert_eq!(files, rows.len() + 1, "every file is in the list");
     for expected in [
         ("JSON", "prespec"),
@@ -133,7 +162,7 @@ fn add(metrics: &Metrics, counts: &mut BTreeMap<String, u64>) {
 
 #[test]
 fn every_trace_is_read_whole() {
-    let Some(folder) = traces() else { return };
+    let Some(folder) = at_hand() else { return };
     let mut files = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
@@ -189,7 +218,7 @@ fn listed(folder: &Path) -> Vec<(String, u64, BTreeMap<String, u64>)> {
 
 #[test]
 fn what_is_listed_of_a_trace_is_in_it() {
-    let Some(folder) = traces() else { return };
+    let Some(folder) = at_hand() else { return };
     let mut checked = 0;
     for (name, events, metrics) in listed(&folder) {
         let path = folder.join(&name);
@@ -245,7 +274,7 @@ print(count("PACKET_SENT"), count("PACKET_LOST"), count("UNAUTHENTICATED_PACKET_
 
 #[test]
 fn a_network_log_is_read_whole() {
-    let Some(folder) = traces() else { return };
+    let Some(folder) = at_hand() else { return };
     let path = folder.join("chromium156-sample-small.netlog.json");
     let mut counts = [0_u64; 5];
     let summary = read(open(&path).unwrap(), &Options::default(), &mut |_, batch| {
@@ -278,7 +307,7 @@ fn a_network_log_is_read_whole() {
 /// The sample with what Chromium itself counted of a session. The sample has none, for its
 /// session was closed when the log ended; with it, the check has something to hold.
 fn polled(packets: [u64; 3], id: &str) -> Option<Vec<windlass_qlog_analysis::read::Check>> {
-    let text = std::fs::read_to_string(traces()?.join("chromium156-sample-small.netlog.json")).unwrap();
+    let text = std::fs::read_to_string(at_hand()?.join("chromium156-sample-small.netlog.json")).unwrap();
     let (before, after) = text.rsplit_once("\"polledData\":").unwrap();
     let rest = after.trim_start().strip_prefix("[]").expect("no totals in the sample");
     let [sent, received, lost] = packets;
