@@ -2,6 +2,7 @@
 
 mod book;
 mod capture;
+mod choose_and_judged;
 mod citations;
 mod cli;
 mod command;
@@ -17,5 +18,4 @@ mod qlog_commands;
 mod qlog_inputs;
 mod qlog_pages;
 mod sweep;
-mod verdicts;
 mod writer;

@@ -41,8 +41,17 @@ impl Write for Page {
 impl Logs {
     /// Where the log of `flow` goes: every step of its controller.
     pub fn open(&self, flow: &FlowSpec) -> io::Result<Option<FlowLog>> {
-        let settings = QlogSettings { level: Level::Steps, ..QlogSettings::default() };
-        Ok(Some(FlowLog { output: Box::new(Page(self.clone(), flow.name.clone())), settings }))
+        Ok(Some(self.open_as(flow, QlogSettings { level: Level::Steps, ..QlogSettings::default() })))
+    }
+
+    /// The same with settings of the caller's.
+    pub fn open_as(&self, flow: &FlowSpec, settings: QlogSettings) -> FlowLog {
+        FlowLog { output: Box::new(Page(self.clone(), flow.name.clone())), settings }
+    }
+
+    /// The logs of all flows.
+    pub fn all(&self) -> BTreeMap<String, Vec<u8>> {
+        self.0.lock().unwrap().clone()
     }
 
     /// The log of `flow`; `None` if there is none.

@@ -1,8 +1,6 @@
 //! Real connections over small scenarios.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use windlass_adapter::qlog::Level;
@@ -12,12 +10,13 @@ use windlass_qlog::{Detail, Profile};
 use windlass_qlog_analysis::lint::{Rule, lint};
 
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
-use windlass_simulator::scenario::{FlowSpec, Scenario};
+use windlass_simulator::scenario::Scenario;
 use windlass_simulator::sim::QlogSettings;
 use windlass_stacks::noq::Noq;
 use windlass_stacks::payload::{Source, hex};
 use windlass_stacks::quinn::Quinn;
 use windlass_stacks::stack::Stack;
+use windlass_stacks::testkit::Logs;
 use windlass_stacks::{FlowLog, OpenLog, RunError};
 
 /// 10 Mbit/s, 40 ms, room for a BDP.
@@ -36,48 +35,31 @@ fn flow(link: &str, keys: &str) -> Scenario {
     scenario(link, &format!("[[flow]]\nack = \"delayed\"\n{keys}"))
 }
 
-/// Logs in memory, by name of the flow.
-#[derive(Clone, Default)]
-struct Logs(Arc<Mutex<BTreeMap<String, Vec<u8>>>>);
+/// What a log has.
+trait Events {
+    /// The events of one flow.
+    fn events(&self, flow: &str) -> Vec<Value>;
 
-struct Page(Logs, String);
-
-impl Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.0.lock().unwrap().entry(self.1.clone()).or_default().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+    /// Those with a name.
+    fn named(&self, flow: &str, name: &str) -> Vec<Value> {
+        self.events(flow).into_iter().filter(|event| event["name"] == name).collect()
     }
 }
 
-impl Logs {
-    fn open(&self, spec: &FlowSpec, settings: QlogSettings) -> Option<FlowLog> {
-        Some(FlowLog { output: Box::new(Page(self.clone(), spec.name.clone())), settings })
-    }
-
-    fn bytes(&self) -> BTreeMap<String, Vec<u8>> {
-        self.0.lock().unwrap().clone()
-    }
-
-    /// The events of one flow.
+impl Events for Logs {
     fn events(&self, flow: &str) -> Vec<Value> {
-        let logs = self.0.lock().unwrap();
-        let records = logs[flow].split(|byte| *byte == 0x1e).filter(|record| !record.is_empty());
+        let log = self.of(flow).unwrap();
+        let records = log.split(|byte| *byte == 0x1e).filter(|record| !record.is_empty());
         records.skip(1).map(|record| serde_json::from_slice(record).unwrap()).collect()
-    }
-
-    fn named(&self, flow: &str, name: &str) -> Vec<Value> {
-        self.events(flow).into_iter().filter(|event| event["name"] == name).collect()
     }
 }
 
 fn run_logged(stack: &dyn Stack, scenario: &Scenario, seed: u64) -> (Outcome, Logs) {
     let logs = Logs::default();
     let settings = QlogSettings { level: Level::Steps, ..QlogSettings::default() };
-    let outcome = run(stack, &Scenario { seed, ..scenario.clone() }, &mut |spec| Ok(logs.open(spec, settings)))
-        .unwrap_or_else(|error| panic!("{error}"));
+    let outcome =
+        run(stack, &Scenario { seed, ..scenario.clone() }, &mut |spec| Ok(Some(logs.open_as(spec, settings))))
+            .unwrap_or_else(|error| panic!("{error}"));
     (outcome, logs)
 }
 
@@ -123,7 +105,7 @@ fn runs_repeat_to_the_bit_and_seeds_differ(stack: &dyn Stack) {
     let (first, logs) = run_logged(stack, &scenario, 3);
     let (second, again) = run_logged(stack, &scenario, 3);
     assert_eq!(first, second);
-    assert_eq!(logs.bytes(), again.bytes());
+    assert_eq!(logs.all(), again.all());
     let (other, _) = run_logged(stack, &scenario, 4);
     assert_ne!(first, other);
     assert_eq!((first.flows[1].start_s, first.flows[1].stop_s), (1.0, 7.0));
@@ -275,8 +257,9 @@ fn logs_are_clean_under_the_lint(stack: &dyn Stack) {
             (Detail::Recovery { every_ns: 10_000_000 }, Level::Recovery),
         ] {
             let logs = Logs::default();
-            run(stack, &scenario, &mut |spec| Ok(logs.open(spec, QlogSettings { profile, detail, level }))).unwrap();
-            let report = lint(&logs.bytes()["flow1"][..], profile);
+            run(stack, &scenario, &mut |spec| Ok(Some(logs.open_as(spec, QlogSettings { profile, detail, level }))))
+                .unwrap();
+            let report = lint(&logs.of("flow1").unwrap()[..], profile);
             let broken: Vec<Rule> = report.counts.keys().copied().collect();
             // qvis' multiplexing view draws what servers send; here a client does.
             let expected: &[Rule] = if profile == Profile::Qvis { &[Rule::RequestStreams] } else { &[] };
@@ -289,7 +272,7 @@ fn a_log_replays_to_the_same_decisions(stack: &dyn Stack) {
     for controller in ["cubic", "vegas", "a-tcp"] {
         let link = format!("{LINK}loss_percent = 0.5\n");
         let (_, logs) = run_logged(stack, &flow(&link, &format!("controller = \"{controller}\"")), 1);
-        let bytes = logs.bytes().remove("flow1").unwrap();
+        let bytes = logs.of("flow1").unwrap();
         let mut entries = Steps::new(&bytes[..]).map(Result::unwrap);
         let Some(Entry::Start(start)) = entries.next() else { panic!("no start") };
         let engine: Algorithm = start.controller.parse().unwrap();
