@@ -84,25 +84,13 @@ mod tests {
 
     use noq_proto::congestion::Controller as _;
     use windlass_adapter::config::{Config, Peer};
-    use windlass_controllers::Algorithm;
 
     use super::*;
 
     #[test]
     fn names_what_noq_cannot_run_or_read() {
-        let error = Factory::named("renno").unwrap_err().to_string();
-        assert!(error.contains("unknown controller \"renno\" (did you mean \"reno\"?)"), "{error}");
+        windlass_adapter_testkit::ours::check_names("noq", PROVIDES, Factory::named);
         assert!(Factory::named("windlass/tcp-k:k=4").is_ok());
-        for entry in Algorithm::ALL {
-            let missing = (entry.default)().needs().without(PROVIDES);
-            match Factory::named(entry.name) {
-                Ok(_) => assert!(missing.is_empty()),
-                Err(error) => {
-                    assert!(!missing.is_empty());
-                    assert!(error.to_string().contains("noq does not report"), "{error}");
-                }
-            }
-        }
     }
 
     #[test]

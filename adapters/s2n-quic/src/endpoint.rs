@@ -189,18 +189,7 @@ mod tests {
 
     #[test]
     fn names_what_s2n_quic_cannot_run_or_read() {
-        let error = Endpoint::named("renno").unwrap_err().to_string();
-        assert!(error.contains("unknown controller \"renno\" (did you mean \"reno\"?)"), "{error}");
-        for entry in Algorithm::ALL {
-            let missing = (entry.default)().needs().without(PROVIDES);
-            match Endpoint::named(entry.name) {
-                Ok(_) => assert!(missing.is_empty()),
-                Err(error) => {
-                    assert!(!missing.is_empty());
-                    assert!(error.to_string().contains("s2n-quic does not report"), "{error}");
-                }
-            }
-        }
+        windlass_adapter_testkit::ours::check_names("s2n-quic", PROVIDES, Endpoint::named);
     }
 
     #[test]

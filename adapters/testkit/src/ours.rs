@@ -1,5 +1,7 @@
 //! Ours beside a stack's own: two controllers known when compiling, and the whole catalogue
-//! by name, whatever of it the stack can run.
+//! by name, whatever of it the stack can run; and whether names make just those.
+
+use std::fmt::Display;
 
 use crate::rounds::{Block, Candidate};
 use windlass_controllers::schemes::{cubic, reno};
@@ -42,4 +44,25 @@ pub fn candidates<'a, R: Runs>(
         };
         Candidate::new(format!("{}, by name", controller.name()), baseline, runs.run(controller))
     }))
+}
+
+/// Controllers by name on `stack`, which provides `signals`: each that it can run is made, and of each other, and of one that there
+/// is not, the error says why not.
+///
+/// # Panics
+/// That is not so.
+pub fn check_names<T, E: Display>(stack: &str, signals: Signals, named: impl Fn(&str) -> Result<T, E>) {
+    let refused = |name: &str| named(name).err().map(|error| error.to_string());
+    let error = refused("renno").unwrap_or_default();
+    assert!(error.contains("unknown controller \"renno\" (did you mean \"reno\"?)"), "{error}");
+    for entry in Algorithm::ALL {
+        let missing = (entry.default)().needs().without(signals);
+        match refused(entry.name) {
+            None => assert!(missing.is_empty(), "{}", entry.name),
+            Some(error) => {
+                assert!(!missing.is_empty(), "{}: {error}", entry.name);
+                assert!(error.contains(&format!("{stack} does not report")), "{error}");
+            }
+        }
+    }
 }
